@@ -1,0 +1,79 @@
+//===- PageLayout.h - The bytes of a cache ---------------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// The one computation of where a cache keeps its bytes: the append kernel, the
+// attention kernel, the runtime and the documentation's tables all read it.
+//
+// A tensor (K or V) is a few *regions*: codes, scales, zeros, for each part of
+// its scheme. Inside a region the element (token t, kv head h, channel c) of a
+// page is at
+//
+//   region base + page number * page stride + h * head stride + in-page bytes
+//
+// where base, page stride and head stride are run-time values (kvc_region of
+// kernel_abi.h) and the in-page bytes follow from `storage`, whose address
+// digits are those of t (below pageTokens) and c (b for metadata) and, in
+// orders that keep heads inside a row, h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_LAYOUT_PAGELAYOUT_H
+#define KVC_LAYOUT_PAGELAYOUT_H
+
+#include "kvc/Layout/Layout.h"
+#include "kvc/Spec/Spec.h"
+
+namespace kvc::layout {
+
+/// Machines whose kernels share one cache. All x86 levels and the portable path
+/// are one family.
+enum class TargetFamily : uint8_t { Host, Nvptx };
+
+enum class RegionKind : uint8_t { Codes, Scales, Zeros };
+
+struct Region {
+  RegionKind kind;
+  unsigned part = 0;    ///< Index into Scheme::parts.
+  /// Digits of t in [0, pageTokens), of c (codes) or b (metadata), and of h. For
+  /// contiguous "hnd" h is absent: its stride depends on the capacity.
+  Storage storage;
+  int64_t offset = 0;   ///< Bytes from the start of the page slice; paged only.
+};
+
+/// How the page slice of one tensor is laid out.
+struct PageLayout {
+  int64_t pageTokens = 0; ///< Tokens of a page; contiguous caches count pages of 64.
+  std::vector<Region> regions;
+  int64_t bytes = 0;      ///< Size of one page slice, a multiple of 16; paged only.
+
+  const Region &region(RegionKind kind, unsigned part = 0) const;
+  bool has(RegionKind kind, unsigned part = 0) const;
+};
+
+PageLayout pageLayout(const spec::Spec &spec, spec::Tensor tensor, TargetFamily family);
+
+/// Run-time numbers of one region: what a kvc_region holds besides its base.
+struct RegionStrides {
+  int64_t offset;     ///< Bytes from the tensor's memory to the region.
+  int64_t pageStride; ///< Bytes between pages.
+  int64_t headStride; ///< Bytes between kv heads.
+};
+
+/// Strides of every region (in `regions` order) and the total bytes of one
+/// tensor of a contiguous cache that holds `capacity` body tokens (a multiple of
+/// 64); for paged caches `capacity` is ignored and `bytes` is the page slice.
+struct TensorStrides {
+  std::vector<RegionStrides> regions;
+  int64_t bytes = 0;
+};
+TensorStrides tensorStrides(const spec::Spec &spec, spec::Tensor tensor, TargetFamily family, int64_t capacity);
+
+/// Bytes of one page of all tensors (K and V, interleaved or not).
+int64_t pageBytes(const spec::Spec &spec, TargetFamily family);
+
+} // namespace kvc::layout
+
+#endif // KVC_LAYOUT_PAGELAYOUT_H

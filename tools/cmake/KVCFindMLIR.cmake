@@ -1,0 +1,20 @@
+# LLVM and MLIR 22. A user's own build is taken by -DMLIR_DIR=.. .
+find_package(MLIR CONFIG HINTS /usr/lib/llvm-22)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "kvc needs LLVM/MLIR 22: run tools/setup, or give -DMLIR_DIR=<prefix>/lib/cmake/mlir, or -DKVC_BUILD_COMPILER=OFF for the runtime alone")
+endif()
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "kvc needs LLVM/MLIR 22, found ${LLVM_VERSION} in ${MLIR_DIR}")
+endif()
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+set(MLIR_BINARY_DIR ${PROJECT_BINARY_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# One interface target carries everything LLVM: only the compiler layers link it.
+add_library(kvc_llvm INTERFACE)
+target_include_directories(kvc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+separate_arguments(kvc_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_options(kvc_llvm INTERFACE ${kvc_llvm_definitions})
+target_link_libraries(kvc_llvm INTERFACE MLIR LLVM)

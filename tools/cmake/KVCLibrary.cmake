@@ -1,0 +1,41 @@
+# How every target of the project is declared: warnings, sanitizers, include roots.
+
+add_library(kvc_options INTERFACE)
+target_compile_options(kvc_options INTERFACE -Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
+if(KVC_ENABLE_WERROR)
+  target_compile_options(kvc_options INTERFACE -Werror)
+endif()
+if(KVC_ENABLE_SANITIZERS)
+  target_compile_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS})
+endif()
+
+# kvc_add_library(NAME SRCS .. LINK ..): a static library of the LLVM-free part.
+function(kvc_add_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SRCS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE kvc_options)
+endfunction()
+
+# kvc_add_compiler_library(NAME ROOT dir SRCS .. DEPENDS .. LINK ..): a static
+# library of the compiler; ROOT is the top folder that is its include root.
+function(kvc_add_compiler_library name)
+  cmake_parse_arguments(ARG "" "ROOT" "SRCS;DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SRCS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/${ARG_ROOT} ${PROJECT_BINARY_DIR}/${ARG_ROOT})
+  target_link_libraries(${name} PUBLIC kvc_llvm ${ARG_LINK} PRIVATE kvc_options)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# kvc_add_unit_test(NAME SRCS .. LINK ..): a GoogleTest program, one ctest entry
+# per program so that the closing count stays readable.
+function(kvc_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SRCS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} kvc_options GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE KVC_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test-bin)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
