@@ -6,10 +6,10 @@
 //
 // Where an element of a tile lives is an assignment of the digits of its index
 // to hardware positions. A digit is `(index[dim] / place) % count`; almost all
-// digits are bits (count 2), an odd extent (80 = 16 * 5) leaves one larger digit.
-// Tensor-core fragments, SIMD lanes and the storage orders of this and every
-// other engine are instances, and everything else is list manipulation: no
-// function here knows a scheme, a codec's name or an engine.
+// digits are bits (count 2), an odd extent (80 = 16 * 5) leaves one larger
+// digit. Tensor-core fragments, SIMD lanes and the storage orders of this and
+// every other engine are instances, and everything else is list manipulation:
+// no function here knows a scheme, a codec's name or an engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,11 @@
 #define KVC_LAYOUT_LAYOUT_H
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kvc::layout {
@@ -42,16 +44,35 @@ struct Digit {
 /// "t3" for bit 3, "c[16:5]" for the digit of place 16 and count 5, "*".
 std::string str(const Digit &digit);
 std::optional<Digit> parseDigit(std::string_view text);
+/// Bit `number` of a dim: bitOf('t', 3) is t3.
+constexpr Digit bitOf(Dim dim, unsigned number) {
+  return {dim, int64_t(1) << number, 2};
+}
 
 using Digits = std::vector<Digit>;
+/// A set of dims, "tc"; order and repetition mean nothing.
+using Dims = std::string_view;
+
+inline bool contains(Dims dims, const Digit &digit) {
+  return !digit.isReplicated() && dims.find(digit.dim) != Dims::npos;
+}
+
+/// Digits separated by single blanks; the empty list is the empty string.
+std::string str(const Digits &digits);
+/// Any run of blanks separates.
+std::optional<Digits> parseDigits(std::string_view text);
 
 /// Product of the counts.
 int64_t extentOf(const Digits &digits);
 /// Extent of one dim inside a digit list.
 int64_t extentOf(const Digits &digits, Dim dim);
 /// The digits of a whole extent, lowest first: its factors of two as bits, then
-/// the odd rest as one digit. digitsOf('c', 80): c0 c1 c2 c3 c[16:5].
-Digits digitsOf(Dim dim, int64_t extent);
+/// the odd rest as one digit. digitsOf('c', 80): c0 c1 c2 c3 c[16:5]. `place`
+/// is the place of the lowest: digitsOf('t', 4, 16) is t4 t5.
+Digits digitsOf(Dim dim, int64_t extent, int64_t place = 1);
+/// True if the digits of `dim` in `digits`, in whatever order, are each digit
+/// of an index below `extent` exactly once.
+bool coversOnce(const Digits &digits, Dim dim, int64_t extent);
 
 /// Where the elements of a tile are in registers. Lowest position first.
 struct RegisterLayout {
@@ -61,7 +82,16 @@ struct RegisterLayout {
   Digits warp; ///< Warp of a block.
 
   bool operator==(const RegisterLayout &) const = default;
+
+  /// All digits that are not replicated: pack, reg, lane, warp.
+  Digits digits() const;
+  /// Registers per lane.
+  int64_t numRegs() const { return extentOf(reg); }
 };
+
+/// "pack c0 | reg t3 c3 | lane c1 c2 t0 t1 t2", empty spaces left out.
+std::string str(const RegisterLayout &layout);
+std::optional<RegisterLayout> parseRegisterLayout(std::string_view text);
 
 /// The byte order of one kind of element: digits of the address, counted in
 /// elements of `width` bits, lowest first. Strides follow from the order.
@@ -83,7 +113,11 @@ struct Term {
 /// The address as a sum of terms, fewest possible, lowest stride first.
 std::vector<Term> termsOf(const Storage &storage);
 /// Address of one element; `index` holds (dim, value) pairs, absent dims are 0.
-int64_t addressOf(const Storage &storage, std::initializer_list<std::pair<Dim, int64_t>> index);
+int64_t addressOf(const Storage &storage,
+                  std::initializer_list<std::pair<Dim, int64_t>> index);
+/// The sum of the terms of `dims` alone: the part of an address that an index
+/// in those dims adds.
+std::vector<Term> termsOf(const Storage &storage, Dims dims);
 
 } // namespace kvc::layout
 

@@ -23,6 +23,7 @@
 #ifndef KVC_LAYOUT_PAGELAYOUT_H
 #define KVC_LAYOUT_PAGELAYOUT_H
 
+#include "kvc/Layout/Derive.h"
 #include "kvc/Layout/Layout.h"
 #include "kvc/Spec/Spec.h"
 
@@ -32,30 +33,63 @@ namespace kvc::layout {
 /// are one family.
 enum class TargetFamily : uint8_t { Host, Nvptx };
 
+/// Tokens in a page of a contiguous cache.
+inline constexpr int64_t kContiguousPageTokens = 64;
+/// Every region begins at a multiple of this many bytes and page slices are
+/// multiples of it.
+inline constexpr int64_t kRegionAlignment = 16;
+
+/// What the dot product of a family wants of one tensor: K is summed over its
+/// channels, V over its tokens.
+struct DotOperand {
+  RegisterLayout layout; ///< Of `tokens` x `channels`.
+  ElementForm element;
+  std::vector<Role> roles;
+  DeriveOptions options;
+
+  /// The order in which plain loads deliver the operand, or nothing.
+  std::optional<Storage> storage() const {
+    return deriveStorage(layout, roles, options);
+  }
+};
+
+/// Nothing if the tile is no multiple of the operand's fragment or the codec's
+/// codes have no conversion to the family's operands.
+std::optional<DotOperand> dotOperand(const spec::Codec &codec,
+                                     spec::Tensor tensor, int64_t channels,
+                                     int64_t tokens, TargetFamily family);
+
 enum class RegionKind : uint8_t { Codes, Scales, Zeros };
 
 struct Region {
   RegionKind kind;
-  unsigned part = 0;    ///< Index into Scheme::parts.
-  /// Digits of t in [0, pageTokens), of c (codes) or b (metadata), and of h. For
-  /// contiguous "hnd" h is absent: its stride depends on the capacity.
+  unsigned part = 0; ///< Index into Scheme::parts.
+  /// Digits of t in [0, pageTokens), of c (codes) or b (metadata), and of h.
+  /// For contiguous "hnd" h is absent: its stride depends on the capacity.
   Storage storage;
-  int64_t offset = 0;   ///< Bytes from the start of the page slice; paged only.
+  int64_t offset = 0; ///< Bytes from the start of the page slice; paged only.
 };
 
 /// How the page slice of one tensor is laid out.
 struct PageLayout {
-  int64_t pageTokens = 0; ///< Tokens of a page; contiguous caches count pages of 64.
+  int64_t pageTokens =
+      0; ///< Tokens of a page; contiguous caches count pages of 64.
   std::vector<Region> regions;
-  int64_t bytes = 0;      ///< Size of one page slice, a multiple of 16; paged only.
+  int64_t bytes = 0; ///< Size of one page slice, a multiple of 16; paged only.
 
   const Region &region(RegionKind kind, unsigned part = 0) const;
   bool has(RegionKind kind, unsigned part = 0) const;
 };
 
-PageLayout pageLayout(const spec::Spec &spec, spec::Tensor tensor, TargetFamily family);
+/// The layout of a tensor of a spec that spec::unsupportedReason accepts. A
+/// value that is the key has no regions and no bytes.
+PageLayout pageLayout(const spec::Spec &spec, spec::Tensor tensor,
+                      TargetFamily family);
 
 /// Run-time numbers of one region: what a kvc_region holds besides its base.
+/// Interleaved pages hold K's slice, then V's: there both tensors share one
+/// memory, V's offsets begin behind K's slice, and the page stride is that of
+/// whole pages.
 struct RegionStrides {
   int64_t offset;     ///< Bytes from the tensor's memory to the region.
   int64_t pageStride; ///< Bytes between pages.
@@ -63,15 +97,18 @@ struct RegionStrides {
 };
 
 /// Strides of every region (in `regions` order) and the total bytes of one
-/// tensor of a contiguous cache that holds `capacity` body tokens (a multiple of
-/// 64); for paged caches `capacity` is ignored and `bytes` is the page slice.
+/// tensor of a contiguous cache that holds `capacity` body tokens (a multiple
+/// of 64); for paged caches `capacity` is ignored and `bytes` is the page
+/// slice.
 struct TensorStrides {
   std::vector<RegionStrides> regions;
   int64_t bytes = 0;
 };
-TensorStrides tensorStrides(const spec::Spec &spec, spec::Tensor tensor, TargetFamily family, int64_t capacity);
+TensorStrides tensorStrides(const spec::Spec &spec, spec::Tensor tensor,
+                            TargetFamily family, int64_t capacity);
 
-/// Bytes of one page of all tensors (K and V, interleaved or not).
+/// Bytes of one page of all tensors (K and V, interleaved or not); of a
+/// contiguous cache the bytes of 64 tokens.
 int64_t pageBytes(const spec::Spec &spec, TargetFamily family);
 
 } // namespace kvc::layout
