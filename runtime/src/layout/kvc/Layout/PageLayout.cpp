@@ -32,6 +32,17 @@ CodeForm formOf(const spec::Codec &codec) {
   return codec.isInt() ? CodeForm::Integer : CodeForm::Float;
 }
 
+ElementForm elementOf(const spec::Codec &codec, TargetFamily family) {
+  if (family == TargetFamily::Nvptx)
+    return ElementForm::F16;
+  return codec.isInt() ? ElementForm::I16 : ElementForm::Lane32;
+}
+
+std::optional<std::vector<Role>> rolesOf(const spec::Codec &codec,
+                                         TargetFamily family) {
+  return conversionRoles(formOf(codec), codec.bits, elementOf(codec, family));
+}
+
 /// The host's lanes hold the free dim. Integer codes become pairs of i16 that
 /// are neighbours in the contracted dim, floats are one f32 per lane.
 std::optional<RegisterLayout> hostOperand(ElementForm element, Dim contracted,
@@ -71,11 +82,8 @@ std::optional<DotOperand> dotOperand(const spec::Codec &codec, Tensor tensor,
   bool isHost = family == TargetFamily::Host;
 
   DotOperand operand;
-  operand.element = !isHost         ? ElementForm::F16
-                    : codec.isInt() ? ElementForm::I16
-                                    : ElementForm::Lane32;
-  std::optional<std::vector<Role>> roles =
-      conversionRoles(formOf(codec), codec.bits, operand.element);
+  operand.element = elementOf(codec, family);
+  std::optional<std::vector<Role>> roles = rolesOf(codec, family);
   std::optional<RegisterLayout> layout =
       isHost ? hostOperand(operand.element, contracted, depth, free, width)
              : nvptxOperand(contracted, depth, free, width);
@@ -149,10 +157,7 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
          "refused: records per token");
   std::optional<Storage> derived;
   if (order == Order::Auto && tokens >= kMinFragmentTokens) {
-    assert(conversionRoles(formOf(part.codec), part.codec.bits,
-                           family == TargetFamily::Nvptx ? ElementForm::F16
-                           : part.codec.isInt() ? ElementForm::I16
-                                                : ElementForm::Lane32) &&
+    assert(rolesOf(part.codec, family) &&
            "refused: codecs without a conversion");
     if (std::optional<DotOperand> operand =
             dotOperand(part.codec, tensor, channels, tokens, family))

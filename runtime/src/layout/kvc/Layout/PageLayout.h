@@ -72,8 +72,8 @@ struct Region {
 
 /// How the page slice of one tensor is laid out.
 struct PageLayout {
-  int64_t pageTokens =
-      0; ///< Tokens of a page; contiguous caches count pages of 64.
+  /// Tokens of a page; contiguous caches count pages of 64.
+  int64_t pageTokens = 0;
   std::vector<Region> regions;
   int64_t bytes = 0; ///< Size of one page slice, a multiple of 16; paged only.
 
