@@ -1,0 +1,155 @@
+//===- PendingFile.cpp - An output file that appears whole ------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/PendingFile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace kvc;
+
+static std::string systemError(const char *what) {
+  return std::string(what) + ": " + std::strerror(errno);
+}
+
+static const char *kindOf(mode_t mode) {
+  if (S_ISDIR(mode))
+    return "a directory";
+  if (S_ISCHR(mode) || S_ISBLK(mode))
+    return "a device";
+  if (S_ISFIFO(mode))
+    return "a pipe";
+  return "a special file";
+}
+
+/// The folder part of a path, for files beside it.
+static std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+PendingFile::PendingFile(PendingFile &&other) noexcept
+    : path(std::move(other.path)), target(std::move(other.target)),
+      temporary(std::move(other.temporary)), descriptor(other.descriptor) {
+  other.temporary.clear();
+  other.descriptor = -1;
+}
+
+PendingFile::~PendingFile() { discard(); }
+
+void PendingFile::discard() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+  descriptor = -1;
+  temporary.clear();
+}
+
+std::optional<std::string> PendingFile::open() {
+  discard();
+  if (path.empty())
+    return "cannot write, expected a file name, got an empty one";
+  if (path.back() == '/')
+    return "cannot write, expected a file name, got a directory";
+
+  // A link is followed, so that its file changes and the link stays.
+  std::optional<mode_t> mode;
+  target = path;
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode))
+      return std::string("cannot write, expected a regular file, got ") +
+             kindOf(info.st_mode);
+    if (::access(path.c_str(), W_OK) != 0)
+      return systemError("cannot write");
+    mode = info.st_mode & 0777;
+    char *resolved = ::realpath(path.c_str(), nullptr);
+    if (!resolved)
+      return systemError("cannot write");
+    target = resolved;
+    std::free(resolved);
+  } else if (errno != ENOENT) {
+    return systemError("cannot write");
+  }
+
+  // The name is free of the destination's own, which may be as long as a name
+  // can be. 0666 lets the process's mask decide, as for any new file.
+  static std::atomic<unsigned> counter = 0;
+  std::string folder = folderOf(target);
+  for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
+    temporary = folder + "/.kvc-" + std::to_string(::getpid()) + "-" +
+                std::to_string(counter++) + ".tmp";
+    descriptor = ::open(temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno != EEXIST)
+      break;
+  }
+  if (descriptor < 0) {
+    temporary.clear();
+    return systemError("cannot write a file beside it");
+  }
+  if (mode)
+    ::fchmod(descriptor, *mode);
+  return std::nullopt;
+}
+
+std::optional<std::string>
+PendingFile::append(std::span<const std::byte> bytes) {
+  if (descriptor < 0)
+    return "cannot write, the file is not open";
+  while (!bytes.empty()) {
+    // One call writes at most 2 GiB on Linux; smaller steps also keep signals
+    // prompt.
+    size_t step = std::min<size_t>(bytes.size(), size_t(1) << 28);
+    ssize_t done = ::write(descriptor, bytes.data(), step);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return systemError("cannot write");
+    bytes = bytes.subspan(size_t(done));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PendingFile::append(std::string_view text) {
+  return append(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::optional<std::string> PendingFile::commit() {
+  if (descriptor < 0)
+    return "cannot write, the file is not open";
+  // Some file systems cannot sync (EINVAL); all others must.
+  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) {
+    std::string error = systemError("cannot write");
+    discard();
+    return error;
+  }
+  int closed = ::close(descriptor);
+  descriptor = -1;
+  if (closed != 0 || ::rename(temporary.c_str(), target.c_str()) != 0) {
+    std::string error = systemError("cannot write");
+    discard();
+    return error;
+  }
+  temporary.clear();
+
+  // The name is durable once its folder is; a failure here loses nothing now.
+  int folder = ::open(folderOf(target).c_str(), O_RDONLY | O_CLOEXEC);
+  if (folder >= 0) {
+    ::fsync(folder);
+    ::close(folder);
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,51 @@
+//===- PendingFile.h - An output file that appears whole -------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// A command opens all its outputs, fills them, and commits them last; when it
+// fails in between, no file has appeared or changed. The bytes go to a file
+// beside the destination, which is removed unless it was committed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_PENDINGFILE_H
+#define KVC_TOOLS_PENDINGFILE_H
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kvc {
+
+class PendingFile {
+public:
+  explicit PendingFile(std::string path) : path(std::move(path)) {}
+  PendingFile(PendingFile &&other) noexcept;
+  PendingFile &operator=(PendingFile &&) = delete;
+  ~PendingFile();
+
+  /// Each returns what went wrong ("what, expected X, got Y"), or nothing.
+  /// open() refuses destinations that are no regular file and leaves no trace
+  /// of its own when it fails.
+  std::optional<std::string> open();
+  std::optional<std::string> append(std::span<const std::byte> bytes);
+  std::optional<std::string> append(std::string_view text);
+  /// Makes the bytes durable and renames them into place.
+  std::optional<std::string> commit();
+
+private:
+  void discard();
+
+  std::string path;      ///< As the user gave it.
+  std::string target;    ///< Symbolic links followed.
+  std::string temporary; ///< Empty: nothing to remove.
+  int descriptor = -1;
+};
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_PENDINGFILE_H

@@ -1,0 +1,439 @@
+//===- Safetensors.cpp - Named tensors in a file ----------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Safetensors.h"
+
+#include "kvc/PendingFile.h"
+#include "kvc/SafetensorsHeader.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+
+using namespace kvc;
+using namespace kvc::safetensors;
+using namespace kvc::safetensors::detail;
+
+static_assert(std::endian::native == std::endian::little,
+              "tensors are handed out as they lie in the file");
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TypeInfo {
+  std::string_view name;
+  int64_t bytes;
+};
+} // namespace
+
+static constexpr std::array<TypeInfo, 13> kTypes = {{{"F64", 8},
+                                                     {"F32", 4},
+                                                     {"F16", 2},
+                                                     {"BF16", 2},
+                                                     {"U8", 1},
+                                                     {"I8", 1},
+                                                     {"U16", 2},
+                                                     {"I16", 2},
+                                                     {"U32", 4},
+                                                     {"I32", 4},
+                                                     {"U64", 8},
+                                                     {"I64", 8},
+                                                     {"BOOL", 1}}};
+
+std::string_view safetensors::nameOf(DType type) {
+  return kTypes[size_t(type)].name;
+}
+
+std::optional<DType> safetensors::dtypeOf(std::string_view name) {
+  for (size_t i = 0; i < kTypes.size(); ++i)
+    if (kTypes[i].name == name)
+      return DType(i);
+  return std::nullopt;
+}
+
+int64_t safetensors::bytesOf(DType type) { return kTypes[size_t(type)].bytes; }
+
+int64_t safetensors::elementsOf(const Tensor &tensor) {
+  return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+std::string Error::str() const {
+  std::string result = file + ": ";
+  if (!tensor.empty())
+    result += "tensor " + printable(tensor) + ": ";
+  if (offset)
+    result += "byte " + std::to_string(*offset) + ": ";
+  return result + message;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// "[2, 3]".
+static std::string str(const std::vector<int64_t> &shape) {
+  std::string result = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    result += (i ? ", " : "") + std::to_string(shape[i]);
+  return result + "]";
+}
+
+/// Bytes of a tensor. Nothing if the product leaves 63 bits even with extents
+/// of 0 taken as 1, so that strides computed from the shape never overflow.
+static std::optional<uint64_t> bytesOfShape(DType type,
+                                            const std::vector<int64_t> &shape) {
+  int64_t bytes = bytesOf(type);
+  bool empty = false;
+  for (int64_t extent : shape) {
+    if (extent < 0)
+      return std::nullopt;
+    empty |= extent == 0;
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
+      return std::nullopt;
+  }
+  return empty ? 0 : uint64_t(bytes);
+}
+
+/// Compares the header's claims with each other and with the bytes that the
+/// file has for tensors; sorts the entries by their bytes.
+static std::optional<Error> checkEntries(std::vector<Entry> &entries,
+                                         uint64_t dataBase, uint64_t dataBytes,
+                                         const std::string &file) {
+  auto wrong = [&](const Entry &entry, std::string message) {
+    return Error{file, entry.name, entry.offset, std::move(message)};
+  };
+  for (const Entry &entry : entries) {
+    if (entry.begin > entry.end)
+      return wrong(entry, "data_offsets, expected begin <= end, got " +
+                              std::to_string(entry.begin) + " and " +
+                              std::to_string(entry.end));
+    std::optional<uint64_t> bytes = bytesOfShape(entry.dtype, entry.shape);
+    if (!bytes)
+      return wrong(entry, "shape, expected less than 2^63 bytes, got " +
+                              str(entry.shape) + " of " +
+                              std::string(nameOf(entry.dtype)));
+    if (entry.end - entry.begin != *bytes)
+      return wrong(entry, "data_offsets, expected " + std::to_string(*bytes) +
+                              " bytes for shape " + str(entry.shape) + " of " +
+                              std::string(nameOf(entry.dtype)) + ", got " +
+                              std::to_string(entry.end - entry.begin));
+    if (entry.end > dataBytes)
+      return wrong(entry, "data_offsets, expected an end within the " +
+                              std::to_string(dataBytes) +
+                              " bytes that the file has for tensors, got " +
+                              std::to_string(entry.end));
+  }
+
+  // An empty tensor sorts before the one whose bytes begin where it stands.
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
+  uint64_t covered = 0;
+  for (const Entry &entry : entries) {
+    if (entry.begin != covered)
+      return Error{
+          file, entry.name, dataBase + std::min(covered, entry.begin),
+          std::string("data_offsets, expected a tensor to begin at ") +
+              std::to_string(covered) + ", got " +
+              (entry.begin < covered ? "an overlap from " : "a hole up to ") +
+              std::to_string(entry.begin)};
+    covered = entry.end;
+  }
+  if (covered != dataBytes)
+    return Error{file, "", dataBase + covered,
+                 "the end, expected no bytes after the last tensor, got " +
+                     std::to_string(dataBytes - covered)};
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Cache-line alignment: an aligned load of any width may read a first tensor.
+static constexpr std::align_val_t kAlignment{64};
+
+void File::Free::operator()(std::byte *bytes) const {
+  ::operator delete(bytes, kAlignment);
+}
+
+const Tensor *File::find(std::string_view name) const {
+  auto found = index.find(name);
+  return found == index.end() ? nullptr : &list[found->second];
+}
+
+namespace kvc::safetensors {
+
+/// Reads a file through `source`, which copies bytes out of it and says what
+/// went wrong.
+class Reader {
+public:
+  using Source = std::function<std::optional<std::string>(
+      uint64_t offset, std::span<std::byte> into)>;
+
+  Reader(const std::string &file, uint64_t size, Source source)
+      : file(file), size(size), source(std::move(source)) {}
+
+  Expected<File> read() {
+    Expected<Header> header = readHeader();
+    if (!header)
+      return header.error();
+    uint64_t dataBytes = size - dataBase;
+    if (auto error = checkEntries(header->entries, dataBase, dataBytes, file))
+      return *error;
+
+    File result;
+    result.memory.reset(static_cast<std::byte *>(::operator new(
+        std::max<uint64_t>(dataBytes, 1), kAlignment, std::nothrow)));
+    if (!result.memory)
+      return io("cannot read, expected memory for " +
+                std::to_string(dataBytes) + " bytes, got none");
+    std::span<std::byte> data(result.memory.get(), dataBytes);
+    if (auto error = source(dataBase, data))
+      return io(*error);
+
+    result.meta = std::move(header->metadata);
+    for (Entry &entry : header->entries) {
+      result.index.emplace(entry.name, result.list.size());
+      result.list.push_back(
+          {std::move(entry.name), entry.dtype, std::move(entry.shape),
+           data.subspan(entry.begin, entry.end - entry.begin)});
+    }
+    return result;
+  }
+
+private:
+  Expected<Header> readHeader() {
+    if (size < 8)
+      return Error{file, "", 0,
+                   "the file, expected at least 8 bytes, got " +
+                       std::to_string(size)};
+    uint64_t length = 0;
+    if (auto error = source(0, std::as_writable_bytes(std::span(&length, 1))))
+      return io(*error);
+    if (length > kMaxHeaderBytes)
+      return Error{file, "", 0,
+                   "the header's length, expected at most " +
+                       std::to_string(kMaxHeaderBytes) + ", got " +
+                       std::to_string(length)};
+    if (length > size - 8)
+      return Error{file, "", 0,
+                   "the header's length, expected at most the " +
+                       std::to_string(size - 8) + " bytes that follow, got " +
+                       std::to_string(length)};
+    dataBase = 8 + length;
+    std::string text(length, '\0');
+    if (auto error = source(8, std::as_writable_bytes(std::span(text))))
+      return io(*error);
+    return parseHeader(text, 8, file);
+  }
+
+  Error io(std::string message) const {
+    return Error{file, "", std::nullopt, std::move(message)};
+  }
+
+  const std::string &file;
+  uint64_t size;
+  Source source;
+  uint64_t dataBase = 0;
+};
+
+} // namespace kvc::safetensors
+
+/// The library's callers see no exception, not even for want of memory.
+static Expected<File> readGuarded(const std::string &file, uint64_t size,
+                                  Reader::Source source) {
+  try {
+    return Reader(file, size, std::move(source)).read();
+  } catch (const std::bad_alloc &) {
+    return Error{file, "", std::nullopt,
+                 "cannot read, expected memory for the header, got none"};
+  }
+}
+
+static std::optional<std::string> readAt(int descriptor, uint64_t offset,
+                                         std::span<std::byte> into) {
+  while (!into.empty()) {
+    size_t step = std::min<size_t>(into.size(), size_t(1) << 28);
+    ssize_t got = ::pread(descriptor, into.data(), step, off_t(offset));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return std::string("cannot read: ") + std::strerror(errno);
+    if (got == 0)
+      return "cannot read, expected " + std::to_string(into.size()) +
+             " more bytes, got the end: the file has shrunk";
+    into = into.subspan(size_t(got));
+    offset += uint64_t(got);
+  }
+  return std::nullopt;
+}
+
+Expected<File> safetensors::read(const std::string &path) {
+  // O_NONBLOCK: opening a pipe without a writer must not hang. Regular files
+  // ignore it.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  auto fail = [&](std::string message) {
+    if (descriptor >= 0)
+      ::close(descriptor);
+    return Error{path, "", std::nullopt, std::move(message)};
+  };
+  if (descriptor < 0)
+    return fail(std::string("cannot open: ") + std::strerror(errno));
+  struct stat info;
+  if (::fstat(descriptor, &info) != 0)
+    return fail(std::string("cannot read: ") + std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return fail(std::string("cannot read, expected a regular file, got ") +
+                (S_ISDIR(info.st_mode) ? "a directory" : "a special file"));
+  Expected<File> result =
+      readGuarded(path, uint64_t(info.st_size),
+                  [&](uint64_t offset, std::span<std::byte> into) {
+                    return readAt(descriptor, offset, into);
+                  });
+  ::close(descriptor);
+  return result;
+}
+
+Expected<File> safetensors::read(std::span<const std::byte> bytes,
+                                 const std::string &name) {
+  return readGuarded(name, bytes.size(),
+                     [&](uint64_t offset, std::span<std::byte> into) {
+                       std::copy_n(bytes.begin() + ptrdiff_t(offset),
+                                   into.size(), into.begin());
+                       return std::optional<std::string>();
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// One tensor's entry, its bytes at `begin`.
+static std::string entryText(const std::string &key, const Tensor &tensor,
+                             uint64_t begin) {
+  std::string shape = "[";
+  for (size_t i = 0; i < tensor.shape.size(); ++i)
+    shape += (i ? "," : "") + std::to_string(tensor.shape[i]);
+  return key + ":{\"dtype\":\"" + std::string(nameOf(tensor.dtype)) +
+         "\",\"shape\":" + shape + "],\"data_offsets\":[" +
+         std::to_string(begin) + "," +
+         std::to_string(begin + tensor.data.size()) + "]}";
+}
+
+Expected<std::string> safetensors::header(std::span<const Tensor> tensors,
+                                          const Metadata &metadata,
+                                          std::vector<size_t> &order,
+                                          const std::string &name) {
+  auto wrong = [&](const Tensor &tensor, std::string message) {
+    return Error{name, tensor.name, std::nullopt, std::move(message)};
+  };
+  std::vector<std::string> keys;
+  for (const Tensor &tensor : tensors) {
+    std::optional<std::string> key = jsonString(tensor.name);
+    if (!key)
+      return wrong(tensor, "the name, expected UTF-8");
+    if (tensor.name == "__metadata__")
+      return wrong(tensor, "the name, expected one that is not reserved");
+    std::optional<uint64_t> bytes = bytesOfShape(tensor.dtype, tensor.shape);
+    if (!bytes || *bytes != tensor.data.size())
+      return wrong(tensor, "the data, expected the bytes of shape " +
+                               str(tensor.shape) + " of " +
+                               std::string(nameOf(tensor.dtype)) + ", got " +
+                               std::to_string(tensor.data.size()));
+    keys.push_back(std::move(*key));
+  }
+
+  std::vector<size_t> byName(tensors.size());
+  std::iota(byName.begin(), byName.end(), 0);
+  std::sort(byName.begin(), byName.end(), [&](size_t a, size_t b) {
+    return tensors[a].name < tensors[b].name;
+  });
+  for (size_t i = 1; i < byName.size(); ++i)
+    if (tensors[byName[i]].name == tensors[byName[i - 1]].name)
+      return wrong(tensors[byName[i]],
+                   "the name, expected every name once, got it twice");
+
+  order = byName;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(-bytesOf(tensors[a].dtype), tensors[a].name) <
+           std::pair(-bytesOf(tensors[b].dtype), tensors[b].name);
+  });
+  std::vector<uint64_t> begins(tensors.size());
+  uint64_t end = 0;
+  for (size_t i : order) {
+    begins[i] = end;
+    end += tensors[i].data.size();
+  }
+
+  std::string text = "{";
+  if (!metadata.empty()) {
+    text += "\"__metadata__\":{";
+    bool first = true;
+    for (const auto &[key, value] : metadata) {
+      std::optional<std::string> keyText = jsonString(key),
+                                 valueText = jsonString(value);
+      if (!keyText || !valueText)
+        return Error{name, "", std::nullopt, "__metadata__, expected UTF-8"};
+      text += (first ? "" : ",") + *keyText + ":" + *valueText;
+      first = false;
+    }
+    text += "}";
+  }
+  for (size_t i : byName)
+    text += (text.size() > 1 ? "," : "") +
+            entryText(keys[i], tensors[i], begins[i]);
+  text += "}";
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > kMaxHeaderBytes)
+    return Error{name, "", std::nullopt,
+                 "the header, expected at most " +
+                     std::to_string(kMaxHeaderBytes) + " bytes, got " +
+                     std::to_string(text.size())};
+
+  uint64_t length = text.size();
+  char prefix[8];
+  std::memcpy(prefix, &length, 8);
+  return std::string(prefix, 8) + text;
+}
+
+std::optional<Error> safetensors::write(const std::string &path,
+                                        std::span<const Tensor> tensors,
+                                        const Metadata &metadata) {
+  try {
+    std::vector<size_t> order;
+    Expected<std::string> head = header(tensors, metadata, order, path);
+    if (!head)
+      return head.error();
+    PendingFile file(path);
+    std::optional<std::string> error = file.open();
+    if (!error)
+      error = file.append(*head);
+    for (size_t i : order)
+      if (!error)
+        error = file.append(tensors[i].data);
+    if (!error)
+      error = file.commit();
+    if (error)
+      return Error{path, "", std::nullopt, *error};
+    return std::nullopt;
+  } catch (const std::bad_alloc &) {
+    return Error{path, "", std::nullopt,
+                 "cannot write, expected memory for the header, got none"};
+  }
+}
