@@ -1,0 +1,202 @@
+//===- Emit.cpp - From the LLVM dialect to machine code
+//--------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Codegen/Emit.h"
+
+#include "kvc/Codegen/Intrinsics.h"
+#include "kvc/Codegen/Optimise.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace kvc {
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+struct Emitter::State {
+  Target target;
+  EmitOptions options;
+  std::unique_ptr<TargetMachine> machine;
+  LLVMContext context;
+  std::unique_ptr<Module> module; ///< Dies before its context.
+  std::string diagnostics;        ///< What LLVM reported as errors, one a line.
+
+  /// Collects errors; LLVM without a handler would print them and exit.
+  static void collectDiagnostic(const DiagnosticInfo *info, void *opaque) {
+    if (info->getSeverity() != DS_Error)
+      return;
+    raw_string_ostream stream(static_cast<State *>(opaque)->diagnostics);
+    DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+    stream << '\n';
+  }
+
+  /// The collected diagnostics as one error, or success.
+  Error takeDiagnostics(StringRef doing) {
+    if (diagnostics.empty())
+      return Error::success();
+    std::string text;
+    std::swap(text, diagnostics);
+    return createStringError(doing + ": " + StringRef(text).rtrim());
+  }
+};
+
+Emitter::Emitter() : state(std::make_unique<State>()) {}
+Emitter::Emitter(Emitter &&) = default;
+Emitter::~Emitter() = default;
+
+Expected<Emitter> Emitter::create(const Target &target, EmitOptions options) {
+  Emitter emitter;
+  State &state = *emitter.state;
+  state.target = target;
+  state.options = std::move(options);
+  Expected<std::unique_ptr<TargetMachine>> machine =
+      createTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  state.machine = std::move(*machine);
+  state.context.setDiagnosticHandlerCallBack(State::collectDiagnostic, &state);
+  return emitter;
+}
+
+//===----------------------------------------------------------------------===//
+// IR
+//===----------------------------------------------------------------------===//
+
+/// Says in every definition what to generate code for. Names alone would leave
+/// 512-bit registers unused on CPUs whose tuning prefers 256 bits.
+static void setFunctionAttributes(Function &function, const Target &target,
+                                  bool asan) {
+  std::string width = std::to_string(target.vectorBits);
+  function.addFnAttr("target-cpu", target.cpu);
+  if (!target.features.empty())
+    function.addFnAttr("target-features", target.features);
+  if (!target.tuneCPU.empty())
+    function.addFnAttr("tune-cpu", target.tuneCPU);
+  function.addFnAttr("prefer-vector-width", width);
+  function.addFnAttr("min-legal-vector-width", width);
+  // Kernels call nothing, so no loop may become a call of memset or memcpy.
+  function.addFnAttr("no-builtins");
+  function.addFnAttr(Attribute::NoUnwind);
+  if (asan) {
+    function.addFnAttr(Attribute::SanitizeAddress);
+    function.addFnAttr("frame-pointer", "all"); // for the stacks of its reports
+  }
+}
+
+Error Emitter::translate(mlir::ModuleOp module, KernelTable &table) {
+  table.target = state->target.name;
+  table.kernels = readKernels(module);
+  state->module = mlir::translateModuleToLLVMIR(module, state->context, "kvc");
+  if (!state->module)
+    return createStringError("translation to LLVM IR failed");
+
+  Module &llvmModule = *state->module;
+  llvmModule.setTargetTriple(state->machine->getTargetTriple());
+  llvmModule.setDataLayout(state->machine->createDataLayout());
+  for (Function &function : llvmModule)
+    if (!function.isDeclaration())
+      setFunctionAttributes(function, state->target, state->options.asan);
+  return addKernelTable(llvmModule, table, state->options.uniqueSymbol);
+}
+
+Error Emitter::checkIntrinsics() const {
+  return kvc::checkIntrinsics(*state->module, *state->machine, state->target);
+}
+
+Error Emitter::optimise() {
+  optimiseModule(*state->module, *state->machine, state->options.asan);
+  return state->takeDiagnostics("optimisation");
+}
+
+std::string Emitter::printIR() const {
+  std::string text;
+  raw_string_ostream stream(text);
+  state->module->print(stream, nullptr);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code
+//===----------------------------------------------------------------------===//
+
+static Error generateCode(Module &module, TargetMachine &machine,
+                          CodeGenFileType type, SmallVectorImpl<char> &out) {
+  raw_svector_ostream stream(out);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError(
+        "this LLVM cannot emit files of the requested kind");
+  passes.run(module);
+  return Error::success();
+}
+
+/// Kernels call nothing: an undefined symbol means that an operation was
+/// lowered to a library call, which neither the JIT nor a user's linker can
+/// resolve.
+static Error checkUndefinedSymbols(MemoryBufferRef object, bool asan) {
+  Expected<std::unique_ptr<object::ObjectFile>> file =
+      object::ObjectFile::createObjectFile(object);
+  if (!file)
+    return file.takeError();
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    if (!flags)
+      return flags.takeError();
+    if (!(*flags & object::SymbolRef::SF_Undefined) ||
+        (*flags & object::SymbolRef::SF_FormatSpecific))
+      continue;
+    Expected<StringRef> name = symbol.getName();
+    if (!name)
+      return name.takeError();
+    if (asan && name->starts_with("__asan_"))
+      continue;
+    return createStringError("object: expected no undefined symbol, got " +
+                             *name);
+  }
+  return Error::success();
+}
+
+Expected<std::string> Emitter::emitAssembly() const {
+  std::unique_ptr<Module> copy = CloneModule(*state->module);
+  SmallVector<char, 0> text;
+  if (Error error = generateCode(*copy, *state->machine,
+                                 CodeGenFileType::AssemblyFile, text))
+    return error;
+  if (Error error = state->takeDiagnostics("code generation"))
+    return error;
+  return std::string(text.begin(), text.end());
+}
+
+Expected<SmallVector<char, 0>> Emitter::emitObject() {
+  SmallVector<char, 0> object;
+  if (Error error = generateCode(*state->module, *state->machine,
+                                 CodeGenFileType::ObjectFile, object))
+    return error;
+  if (Error error = state->takeDiagnostics("code generation"))
+    return error;
+  if (Error error = checkUndefinedSymbols(
+          MemoryBufferRef({object.data(), object.size()}, "kernels"),
+          state->options.asan))
+    return error;
+  return object;
+}
+
+} // namespace kvc

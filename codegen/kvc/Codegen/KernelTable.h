@@ -1,0 +1,65 @@
+//===- KernelTable.h - The table that a module exports ---------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// kvc_module_table of kernel_abi.h, first as data read off a lowered module,
+// then as LLVM globals inside that module. The JIT looks this one symbol up, an
+// ahead-of-time object exports it and nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CODEGEN_KERNELTABLE_H
+#define KVC_CODEGEN_KERNELTABLE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+} // namespace llvm
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace kvc {
+
+/// One kernel: `kvc.kernel` on its `llvm.func` gives the name, the integer
+/// attributes `kvc.tile_rows`, `kvc.tile_tokens` and `kvc.split_tokens` the
+/// plan constants; an absent one is 0.
+struct KernelEntry {
+  std::string name;
+  std::string symbol;
+  int64_t tileRows = 0, tileTokens = 0, splitTokens = 0;
+};
+
+struct KernelTable {
+  std::string specJson; ///< Canonical, on one line.
+  std::string layoutHash;
+  std::string target;
+  std::vector<KernelEntry> kernels;
+};
+
+/// The symbol of the table.
+inline constexpr llvm::StringLiteral kTableSymbol = "kvc_module";
+
+/// A second name for the table that no other spec or target shares, so that one
+/// program can link several objects: `kvc_module_<spec>_<target>`, every
+/// character that C does not allow replaced by an underscore.
+std::string uniqueTableSymbol(llvm::StringRef specName, llvm::StringRef target);
+
+/// The kernels of a module whose functions are `llvm.func`s, in module order.
+std::vector<KernelEntry> readKernels(mlir::ModuleOp module);
+
+/// Adds the table to `module`: `kvc_module` (weak, so that several objects link
+/// together) and `uniqueSymbol`. Every other definition becomes internal.
+llvm::Error addKernelTable(llvm::Module &module, const KernelTable &table,
+                           llvm::StringRef uniqueSymbol);
+
+} // namespace kvc
+
+#endif // KVC_CODEGEN_KERNELTABLE_H

@@ -1,0 +1,186 @@
+//===- Target.cpp - What kvc knows about a machine
+//-------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Codegen/Target.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace kvc {
+
+namespace {
+
+/// One instruction-set level. `needs` are the features (LLVM's names) that the
+/// level has beyond the one before it, for choosing "host" and for refusing to
+/// run what the machine lacks.
+struct Level {
+  StringLiteral name, cpu, features;
+  DotKind dot;
+  unsigned vectorBits;
+  bool hasF16C, hasFMA;
+  ArrayRef<StringLiteral> needs;
+};
+
+constexpr StringLiteral kNeedsV3[] = {"avx2", "bmi",   "bmi2",  "f16c",
+                                      "fma",  "lzcnt", "movbe", "popcnt"};
+constexpr StringLiteral kNeedsV4[] = {"avx512f", "avx512bw", "avx512cd",
+                                      "avx512dq", "avx512vl"};
+constexpr StringLiteral kNeedsVNNI[] = {"avx512vnni"};
+
+/// Lowest first. "portable" stands apart: it is no level, "host" never picks
+/// it.
+const Level kLevels[] = {
+    {"x86-64", "x86-64", "", DotKind::MAddWD, 128, false, false, {}},
+    {"x86-64-v3", "x86-64-v3", "", DotKind::MAddWD, 256, true, true, kNeedsV3},
+    {"x86-64-v4", "x86-64-v4", "", DotKind::MAddWD, 512, true, true, kNeedsV4},
+    {"x86-64-v4+vnni", "x86-64-v4", "+avx512vnni", DotKind::DPWSSD, 512, true,
+     true, kNeedsVNNI},
+};
+const Level kPortable = {"portable", "x86-64", "",    DotKind::FMA,
+                         128,        false,    false, {}};
+
+constexpr StringLiteral kTargetNames[] = {
+    "host", "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "portable"};
+
+constexpr StringLiteral kTriple = "x86_64-unknown-linux-gnu";
+
+Target makeTarget(const Level &level) {
+  Target target;
+  target.name = level.name.str();
+  target.triple = kTriple.str();
+  target.cpu = level.cpu.str();
+  target.features = level.features.str();
+  target.dot = level.dot;
+  target.vectorBits = level.vectorBits;
+  target.hasF16C = level.hasF16C;
+  target.hasFMA = level.hasFMA;
+  return target;
+}
+
+bool machineIsX86() {
+  return Triple(sys::getProcessTriple()).getArch() == Triple::x86_64;
+}
+
+/// The first feature of `level` or of a level below it that this machine lacks;
+/// empty if it has them all.
+StringRef missingFeature(const Level &level, const StringMap<bool> &features) {
+  for (const Level &each : kLevels) {
+    for (StringRef need : each.needs)
+      if (!features.lookup(need))
+        return need;
+    if (each.name == level.name)
+      break;
+  }
+  return {};
+}
+
+Expected<Target> hostTarget() {
+  if (!machineIsX86())
+    return createStringError(
+        "target host: kvc generates code for x86-64 machines, this one is " +
+        sys::getProcessTriple());
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  const Level *best = &kLevels[0];
+  for (const Level &level : kLevels)
+    if (missingFeature(level, features).empty())
+      best = &level;
+  Target target = makeTarget(*best);
+  target.tuneCPU = sys::getHostCPUName().str();
+  return target;
+}
+
+/// LLVM's registry of targets is process-wide; filling it twice is harmless but
+/// not thread-safe.
+void initialiseLLVMTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+} // namespace
+
+StringRef nameOf(DotKind dot) {
+  switch (dot) {
+  case DotKind::FMA:
+    return "fma";
+  case DotKind::MAddWD:
+    return "maddwd";
+  case DotKind::DPWSSD:
+    return "dpwssd";
+  }
+  llvm_unreachable("every dot kind has a name");
+}
+
+ArrayRef<StringLiteral> targetNames() { return kTargetNames; }
+
+Expected<Target> parseTarget(StringRef name) {
+  if (name == "host")
+    return hostTarget();
+  if (name == kPortable.name)
+    return makeTarget(kPortable);
+  for (const Level &level : kLevels)
+    if (name == level.name)
+      return makeTarget(level);
+  return createStringError("target: expected one of " +
+                           join(targetNames(), ", ") + "; got \"" + name +
+                           "\"");
+}
+
+Error checkRunsHere(const Target &target) {
+  if (!machineIsX86())
+    return createStringError("target " + target.name +
+                             ": needs an x86-64 machine, this one is " +
+                             sys::getProcessTriple());
+  const Level *level = find_if(
+      kLevels, [&](const Level &each) { return target.name == each.name; });
+  if (level == std::end(kLevels))
+    return Error::success(); // the baseline
+  StringRef missing = missingFeature(*level, sys::getHostCPUFeatures());
+  if (missing.empty())
+    return Error::success();
+  return createStringError("target " + target.name + ": needs a CPU with " +
+                           missing + ", this one (" + sys::getHostCPUName() +
+                           ") lacks it");
+}
+
+Expected<std::unique_ptr<TargetMachine>>
+createTargetMachine(const Target &target) {
+  initialiseLLVMTargets();
+  Triple triple(target.triple);
+  std::string message;
+  const llvm::Target *llvmTarget =
+      TargetRegistry::lookupTarget(triple, message);
+  if (!llvmTarget)
+    return createStringError("target " + target.name +
+                             ": this LLVM has no backend for it: " + message);
+  TargetOptions options;
+  // Kernels neither throw nor are unwound through.
+  options.ExceptionModel = ExceptionHandling::None;
+  std::unique_ptr<TargetMachine> machine(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, Reloc::PIC_,
+      CodeModel::Small, CodeGenOptLevel::Default));
+  if (!machine)
+    return createStringError("target " + target.name +
+                             ": LLVM cannot generate code for it");
+  return machine;
+}
+
+} // namespace kvc

@@ -1,0 +1,77 @@
+//===- target_test.cpp - Names of machines
+//---------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Codegen/Target.h"
+
+#include "llvm/Target/TargetMachine.h"
+#include <gtest/gtest.h>
+
+using namespace kvc;
+
+namespace {
+
+std::string messageOf(llvm::Error error) {
+  return llvm::toString(std::move(error));
+}
+
+TEST(Target, EveryNameParsesAndHasACodeGenerator) {
+  for (llvm::StringRef name : targetNames()) {
+    llvm::Expected<Target> target = parseTarget(name);
+    ASSERT_TRUE(bool(target)) << messageOf(target.takeError());
+    EXPECT_EQ(target->vectorBits % 128, 0u);
+    auto machine = createTargetMachine(*target);
+    ASSERT_TRUE(bool(machine)) << messageOf(machine.takeError());
+    EXPECT_TRUE((*machine)->getTargetTriple().isArch64Bit());
+  }
+}
+
+TEST(Target, LevelsGrow) {
+  Target v1 = *parseTarget("x86-64"), v3 = *parseTarget("x86-64-v3"),
+         v4 = *parseTarget("x86-64-v4"), vnni = *parseTarget("x86-64-v4+vnni");
+  EXPECT_EQ(v1.lanes(), 4u);
+  EXPECT_EQ(v3.lanes(), 8u);
+  EXPECT_EQ(v4.lanes(), 16u);
+  EXPECT_FALSE(v1.hasFMA);
+  EXPECT_TRUE(v3.hasFMA && v3.hasF16C);
+  EXPECT_EQ(v1.dot, DotKind::MAddWD);
+  EXPECT_EQ(v4.dot, DotKind::MAddWD);
+  EXPECT_EQ(vnni.dot, DotKind::DPWSSD);
+}
+
+TEST(Target, PortableUsesNoIntrinsics) {
+  EXPECT_EQ(parseTarget("portable")->dot, DotKind::FMA);
+}
+
+TEST(Target, HostIsALevelThatRunsHere) {
+  Target host = *parseTarget("host");
+  EXPECT_NE(host.name, "host");
+  EXPECT_FALSE(host.tuneCPU.empty());
+  llvm::Error error = checkRunsHere(host);
+  EXPECT_FALSE(bool(error)) << messageOf(std::move(error));
+  // The same kernels as those of the level's own name.
+  Target level = *parseTarget(host.name);
+  EXPECT_EQ(host.cpu, level.cpu);
+  EXPECT_EQ(host.features, level.features);
+}
+
+TEST(Target, UnknownNameListsTheValidOnes) {
+  for (llvm::StringRef name : {"", "x86-64-v2", "x86-64-v3+vnni", "HOST",
+                               "sm_80", "x86-64-v4+vnni "}) {
+    llvm::Expected<Target> target = parseTarget(name);
+    ASSERT_FALSE(bool(target)) << name.str();
+    std::string message = messageOf(target.takeError());
+    EXPECT_NE(
+        message.find(
+            "host, x86-64, x86-64-v3, x86-64-v4, x86-64-v4+vnni, portable"),
+        std::string::npos)
+        << message;
+    EXPECT_NE(message.find("got \"" + name.str() + "\""), std::string::npos)
+        << message;
+  }
+}
+
+} // namespace
