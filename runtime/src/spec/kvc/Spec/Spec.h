@@ -189,12 +189,18 @@ private:
 /// whatever the bytes.
 Expected<Spec> parseSpec(std::string_view json);
 
+/// What is wrong with one section on its own, or nothing: `section` is
+/// "attention", "io", "scheme", "segments" or "layout", `json` its object. Rules
+/// that need other sections are left to parseSpec; paths start at the section.
+std::optional<Error> checkSection(std::string_view section, std::string_view json);
+
 /// Canonical JSON: keys in the documentation's order, two-space indentation,
 /// presets expanded, defaults left out, floats in the shortest form that reads
-/// back to the same f64. printSpec(parseSpec(x)) is a fixed point.
+/// back to the same f64. printSpec(parseSpec(x)) is a fixed point. Ends with a
+/// newline.
 std::string printSpec(const Spec &spec);
 
-/// The same on one line, for hashing and for attributes.
+/// The same on one line and without the newline, for hashing and for attributes.
 std::string printSpecCompact(const Spec &spec);
 
 //===----------------------------------------------------------------------===//
