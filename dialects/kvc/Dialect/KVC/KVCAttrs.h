@@ -1,0 +1,37 @@
+//===- KVCAttrs.h - Attributes of the kvc dialect --------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVC_KVCATTRS_H
+#define KVC_DIALECT_KVC_KVCATTRS_H
+
+#include "kvc/Spec/Spec.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
+
+#include "kvc/Dialect/KVC/KVCEnums.h.inc"
+
+namespace kvc {
+namespace detail {
+struct SpecAttrStorage;
+} // namespace detail
+
+// How enums of the spec are written in the IR: as in spec files.
+llvm::StringRef stringifyTensor(spec::Tensor tensor);
+std::optional<spec::Tensor> symbolizeTensor(llvm::StringRef text);
+llvm::StringRef stringifyZeroKind(spec::Zero zero);
+/// "none", "min" or "code".
+std::optional<spec::Zero> symbolizeZeroKind(llvm::StringRef text);
+llvm::StringRef stringifyRoundType(spec::DType type);
+/// "f16", "bf16" or "f32".
+std::optional<spec::DType> symbolizeRoundType(llvm::StringRef text);
+} // namespace kvc
+
+#define GET_ATTRDEF_CLASSES
+#include "kvc/Dialect/KVC/KVCAttrs.h.inc"
+
+#endif // KVC_DIALECT_KVC_KVCATTRS_H

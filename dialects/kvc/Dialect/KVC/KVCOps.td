@@ -1,0 +1,218 @@
+//===- KVCOps.td - Level 0: what a kernel computes ------------*- tablegen -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVC_KVCOPS_TD
+#define KVC_DIALECT_KVC_KVCOPS_TD
+
+include "kvc/Dialect/KVC/KVCOpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def KVC_AttentionSpecOp : KVC_Op<"attention_spec", [Symbol]> {
+  let summary = "Declares one spec of a module.";
+  let description = [{
+    The MLIR form of a spec file: a named declaration without code. Passes that
+    create kernels start from it.
+
+    Example:
+
+    ```mlir
+    kvc.attention_spec @llama #llama
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, KVC_SpecAttr:$spec);
+  let assemblyFormat = "$sym_name qualified($spec) attr-dict";
+}
+
+def KVC_AttendOp : KVC_Op<"attend"> {
+  let summary = "Attention of a range of rows over a range of keys.";
+  let description = [{
+    Computes, for rows [row_begin, row_end) of one kv head over keys [key_begin,
+    key_end) of one sequence, the output normalised by its own softmax sum and the
+    natural logarithm of that sum. Row = query * group + head in the group. A row
+    that sees no key writes 0 and -inf. Everything that the spec says about
+    scores (scale, ALiBi, softcap, mask, windows) is included; sink logits join
+    in `kvc.merge`.
+
+    | operand | shape | element |
+    |---|---|---|
+    | query | [num_queries, q_heads, head_dim], dense channels | io.query |
+    | cache[kv_head] | | |
+    | slopes | [q_heads] | f32 |
+    | partial_out | [row_end - row_begin, value_dim], dense channels | f32 |
+    | partial_lse | [row_end - row_begin] | f32 |
+
+    `tile_rows` and `tile_tokens` are the rows and keys of one tile of the
+    kernel; key_begin is a multiple of `tile_tokens`, key_end too unless it is
+    `length`.
+
+    - C1: `query` has the shape and element type above; static extents are those
+      of the spec, head_dim is static.
+    - C2: `partial_out` has the shape and element type above, value_dim static.
+    - C3: `partial_lse` has the shape and element type above.
+    - C4: `slopes` has the shape and element type above, and is given where the
+      spec says `alibi`; otherwise it may be given and is not read.
+    - C5: `tile_rows` is positive.
+    - C6: `tile_tokens` is a power of two.
+
+    Example:
+
+    ```mlir
+    kvc.attend %q, %cache[%kv_head] rows(%row_begin to %row_end of %num_queries)
+        keys(%key_begin to %key_end of %length) slopes(%slopes) into %pout, %plse
+        {tile_rows = 4, tile_tokens = 64}
+        : memref<?x?x128xf16, strided<[?, ?, 1]>>, !kvc.cache<#spec>,
+          memref<?x128xf32>, memref<?xf32>, memref<?xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_MemRef, "queries of the sequence", [MemRead]>:$query,
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Index:$kv_head,
+    Index:$row_begin, Index:$row_end, Index:$num_queries,
+    Index:$key_begin, Index:$key_end, Index:$length,
+    Arg<Optional<KVC_MemRef>, "ALiBi slopes", [MemRead]>:$slopes,
+    Arg<KVC_MemRef, "normalised partial output", [MemWrite]>:$partial_out,
+    Arg<KVC_MemRef, "logarithm of the partial sum", [MemWrite]>:$partial_lse,
+    I64Attr:$tile_rows, I64Attr:$tile_tokens);
+  let assemblyFormat = [{
+    $query `,` $cache `[` $kv_head `]` `rows` `(` $row_begin `to` $row_end `of` $num_queries `)`
+    `keys` `(` $key_begin `to` $key_end `of` $length `)` (`slopes` `(` $slopes^ `)`)?
+    `into` $partial_out `,` $partial_lse attr-dict
+    `:` type($query) `,` type($cache) `,` type($partial_out) `,` type($partial_lse) (`,` type($slopes)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KVC_AppendOp : KVC_Op<"append"> {
+  let summary = "Quantises tokens into a cache.";
+  let description = [{
+    Codes tokens [token_begin, token_end) of one tensor and kv head as its scheme
+    says and stores them. Token 0 of `input` is token_begin.
+
+    | operand | shape | element |
+    |---|---|---|
+    | input | [tokens, kv_heads, channels of the tensor], dense channels | io.query |
+    | cache[kv_head] | | |
+
+    - C1: `input` has the shape and element type above; static extents are those
+      of the spec, the channels are static.
+    - C2: the spec has the tensor.
+
+    Example:
+
+    ```mlir
+    kvc.append %k, %cache[%kv_head] tokens(%token_begin to %token_end) {tensor = #kvc.tensor<key>}
+        : memref<?x?x128xf16, strided<[?, ?, 1]>>, !kvc.cache<#spec>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_MemRef, "k or v of the new tokens", [MemRead]>:$input,
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
+    Index:$kv_head, Index:$token_begin, Index:$token_end,
+    KVC_TensorAttr:$tensor);
+  let assemblyFormat = [{
+    $input `,` $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)` attr-dict
+    `:` type($input) `,` type($cache)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVC_MergeOp : KVC_Op<"merge"> {
+  let summary = "Merges the partial results of the splits of a range of rows.";
+  let description = [{
+    Combines `num_splits` (0 and up) partial results of rows [row_begin, row_end)
+    of one kv head by their log-sums, joins the sink logit of the row's query head
+    where the spec says so, rounds to io.output and stores. Row 0 of the partials
+    is row_begin. A row without any key gives 0, and as lse its sink logit or -inf.
+
+    | operand | shape | element |
+    |---|---|---|
+    | partial_out | [splits, rows, value_dim], dense channels | f32 |
+    | partial_lse | [splits, rows] | f32 |
+    | sinks | [q_heads] | f32 |
+    | out | [queries, q_heads, value_dim], dense channels | io.output |
+    | lse | [queries, q_heads] | f32 |
+
+    - C1: `partial_out` has the shape and element type above, value_dim static.
+    - C2: `partial_lse` has the shape and element type above.
+    - C3: `sinks` has the shape and element type above, and is given where the
+      spec says `sink_logits`; otherwise it may be given and is not read.
+    - C4: `out` has the shape and element type above; static extents are those of
+      the spec, value_dim is static.
+    - C5: `lse` has the shape and element type above.
+
+    Example:
+
+    ```mlir
+    kvc.merge %pout, %plse rows(%row_begin to %row_end) splits(%num_splits) sinks(%sinks)
+        into %out, %lse[%kv_head] {spec = #spec}
+        : memref<?x?x128xf32, strided<[?, 128, 1]>>, memref<?x?xf32, strided<[?, 1]>>,
+          memref<?x?x128xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>, memref<?xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_MemRef, "partial outputs of all splits", [MemRead]>:$partial_out,
+    Arg<KVC_MemRef, "log-sums of all splits", [MemRead]>:$partial_lse,
+    Index:$row_begin, Index:$row_end, Index:$num_splits,
+    Arg<Optional<KVC_MemRef>, "sink logits", [MemRead]>:$sinks,
+    Arg<KVC_MemRef, "output", [MemWrite]>:$out,
+    Arg<KVC_MemRef, "logarithm of the sum", [MemWrite]>:$lse,
+    Index:$kv_head,
+    KVC_SpecAttr:$spec);
+  let assemblyFormat = [{
+    $partial_out `,` $partial_lse `rows` `(` $row_begin `to` $row_end `)` `splits` `(` $num_splits `)`
+    (`sinks` `(` $sinks^ `)`)? `into` $out `,` $lse `[` $kv_head `]` attr-dict
+    `:` type($partial_out) `,` type($partial_lse) `,` type($out) `,` type($lse) (`,` type($sinks)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KVC_UnpackOp : KVC_Op<"unpack"> {
+  let summary = "Reads tokens of a cache back in canonical form.";
+  let description = [{
+    Writes the codes, scales, zeros and dequantised values of tokens [token_begin,
+    token_end) of one tensor and kv head. Row 0 is token_begin. Codes are signed
+    for symmetric integers and unsigned for the others; scales and zeros are
+    widened to f32. What the scheme lacks is not written.
+
+    | operand | shape | element |
+    |---|---|---|
+    | cache[kv_head] | | |
+    | codes | [tokens, channels], dense | i8 |
+    | scales, zeros | [tokens, blocks], dense | f32 |
+    | x | [tokens, channels], dense | f32 |
+
+    - C1: the spec has the tensor.
+    - C2: `codes` has the shape and element type above, the channels static.
+    - C3: `scales` and `zeros` have the shape and element type above, the blocks
+      static; raw schemes have none and leave their number open.
+    - C4: `x` has the shape and element type above, the channels static.
+
+    Example:
+
+    ```mlir
+    kvc.unpack %cache[%kv_head] tokens(%token_begin to %token_end) into %codes, %scales, %zeros, %x
+        {tensor = #kvc.tensor<key>}
+        : !kvc.cache<#spec>, memref<?x128xi8>, memref<?x1xf32>, memref<?x1xf32>, memref<?x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Index:$kv_head, Index:$token_begin, Index:$token_end,
+    Arg<KVC_MemRef, "canonical codes", [MemWrite]>:$codes,
+    Arg<KVC_MemRef, "scales", [MemWrite]>:$scales,
+    Arg<KVC_MemRef, "zeros", [MemWrite]>:$zeros,
+    Arg<KVC_MemRef, "dequantised values", [MemWrite]>:$x,
+    KVC_TensorAttr:$tensor);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)`
+    `into` $codes `,` $scales `,` $zeros `,` $x attr-dict
+    `:` type($cache) `,` type($codes) `,` type($scales) `,` type($zeros) `,` type($x)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KVC_DIALECT_KVC_KVCOPS_TD

@@ -1,0 +1,234 @@
+//===- KVCTileMemoryOps.cpp - Tiles from and to memory -----------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Verifiers of the level 1 ops that load and store tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemRefShape.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+using detail::Extent;
+using detail::MemRefShape;
+
+static SmallVector<Type, 3> floatTypes(MLIRContext *context) {
+  return {Float16Type::get(context), BFloat16Type::get(context), Float32Type::get(context)};
+}
+
+static SmallVector<Type, 3> f32Only(MLIRContext *context) { return {Float32Type::get(context)}; }
+
+static LogicalResult verifyRank(Operation *op, RankedTensorType tile, int64_t rank) {
+  if (tile.getRank() != rank)
+    return op->emitOpError() << "expected a tile with " << rank << (rank == 1 ? " dim" : " dims") << ", got " << tile;
+  return success();
+}
+
+static LogicalResult verifyLastExtent(Operation *op, RankedTensorType tile, int64_t expected) {
+  if (tile.getShape().back() != expected)
+    return op->emitOpError() << "dim " << vectorDimOf(tile) << " of the tile: expected extent " << expected << ", got "
+                             << tile.getShape().back();
+  return success();
+}
+
+static LogicalResult verifyGroup(Operation *op, int64_t group) {
+  if (group <= 0)
+    return op->emitOpError() << "group: expected a positive number, got " << group;
+  return success();
+}
+
+/// A memref with leading dims `leading`, plus static dense channels unless the
+/// tile is one value per row, and the tile that goes with it.
+static LogicalResult verifyRows(Operation *op, MemRefType memref, RankedTensorType tile, ArrayRef<Extent> leading,
+                                SmallVector<Type, 3> elements, StringRef rowsName = "channels") {
+  bool hasChannels = memref.getRank() > static_cast<int64_t>(leading.size());
+  MemRefShape shape{SmallVector<Extent, 3>(leading), std::move(elements)};
+  shape.denseInner = hasChannels;
+  if (hasChannels)
+    shape.extents.push_back(Extent::known(rowsName));
+  if (failed(shape.verify(op, "memref", memref))) // C1
+    return failure();
+  if (failed(verifyRank(op, tile, hasChannels ? 2 : 1))) // C2
+    return failure();
+  return hasChannels ? verifyLastExtent(op, tile, memref.getShape().back()) : success(); // C2
+}
+
+//===----------------------------------------------------------------------===//
+// Rows in plain memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadQueryOp::verify() {
+  MemRefType memref = getMemref().getType();
+  MemRefShape shape{{Extent::any("queries"), Extent::any("q_heads"), Extent::known("channels")},
+                    floatTypes(getContext())};
+  if (failed(shape.verify(*this, "memref", memref))) // C1
+    return failure();
+  if (failed(verifyRank(*this, getType(), 2)) ||
+      failed(verifyLastExtent(*this, getType(), memref.getShape().back()))) // C2
+    return failure();
+  return verifyGroup(*this, getGroup()); // C3
+}
+
+LogicalResult LoadRowValuesOp::verify() {
+  MemRefShape shape{{Extent::any("q_heads")}, f32Only(getContext())};
+  if (failed(shape.verify(*this, "memref", getMemref()))) // C1
+    return failure();
+  if (failed(verifyRank(*this, getType(), 1))) // C2
+    return failure();
+  return verifyGroup(*this, getGroup()); // C3
+}
+
+LogicalResult LoadPartialOp::verify() {
+  return verifyRows(*this, getMemref().getType(), getType(), {Extent::any("splits"), Extent::any("rows")},
+                    f32Only(getContext())); // C1, C2
+}
+
+LogicalResult StorePartialOp::verify() {
+  return verifyRows(*this, getMemref().getType(), getSource().getType(), {Extent::any("rows")},
+                    f32Only(getContext())); // C1, C2
+}
+
+LogicalResult StoreOutputOp::verify() {
+  if (failed(verifyRows(*this, getMemref().getType(), getSource().getType(),
+                        {Extent::any("queries"), Extent::any("q_heads")}, floatTypes(getContext())))) // C1, C2
+    return failure();
+  return verifyGroup(*this, getGroup()); // C3
+}
+
+LogicalResult LoadInputOp::verify() {
+  MemRefType memref = getMemref().getType();
+  MemRefShape shape{{Extent::any("tokens"), Extent::any("kv_heads"), Extent::known("channels")},
+                    floatTypes(getContext())};
+  if (failed(shape.verify(*this, "memref", memref))) // C1
+    return failure();
+  if (failed(verifyRank(*this, getType(), 2))) // C2
+    return failure();
+  int64_t channels = getType().getNumElements(), available = memref.getShape().back(), first = getChannel();
+  if (first < 0 || first > available || channels > available - first) // C2
+    return emitOpError("expected channels inside [0, ") << available << "), got " << channels << " from " << first;
+  return success();
+}
+
+LogicalResult StoreRowsOp::verify() {
+  RankedTensorType tile = getSource().getType();
+  MemRefShape shape{{Extent::any("tokens"), Extent::known("columns")}, {tile.getElementType()}};
+  if (failed(shape.verify(*this, "memref", getMemref()))) // C1
+    return failure();
+  int64_t columns = getMemref().getType().getShape().back();
+  if (tile.getRank() == 1 && columns == 1) // C2
+    return success();
+  if (failed(verifyRank(*this, tile, 2))) // C2
+    return failure();
+  return verifyLastExtent(*this, tile, columns); // C2
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+/// The part of a tensor that an op names, or an error that there is none.
+template <typename Op>
+static const spec::PartScheme *partOrError(Op op) {
+  const spec::Scheme *scheme = spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
+  if (!scheme) {
+    op.emitOpError("tensor: the spec has no ") << stringifyTensor(op.getTensor()) << ", its value is the key";
+    return nullptr;
+  }
+  int64_t part = op.getPart();
+  if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
+    op.emitOpError("part: expected one of ") << scheme->parts.size() << ", got " << part;
+    return nullptr;
+  }
+  return &scheme->parts[part];
+}
+
+static LogicalResult verifyCodeElement(Operation *op, RankedTensorType tile, const spec::PartScheme &part) {
+  MLIRContext *context = op->getContext();
+  Type expected = part.codec.isRaw() ? elementTypeOf(context, part.codec.raw) : IntegerType::get(context, 8);
+  if (tile.getElementType() != expected)
+    return op->emitOpError() << "expected elements " << expected << " for codec " << spec::codecName(part.codec)
+                             << ", got " << tile.getElementType();
+  return success();
+}
+
+static LogicalResult verifyHasScale(Operation *op, const spec::PartScheme &part) {
+  if (!part.scale)
+    return op->emitOpError() << "the part has no scale, its codec is " << spec::codecName(part.codec);
+  return success();
+}
+
+static LogicalResult verifyHasZero(Operation *op, const spec::PartScheme &part) {
+  if (part.zero == spec::Zero::None)
+    return op->emitOpError() << "the part has no zero";
+  return success();
+}
+
+/// <t, b>, or <t> where there is one block.
+static LogicalResult verifyFactorTile(Operation *op, RankedTensorType tile, const spec::PartScheme &part) {
+  if (tile.getRank() == 1 && part.blocks() == 1)
+    return success();
+  if (failed(verifyRank(op, tile, 2)))
+    return failure();
+  return verifyLastExtent(op, tile, part.blocks());
+}
+
+LogicalResult LoadCodesOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part) // C1
+    return failure();
+  if (failed(verifyRank(*this, getType(), 2)) || failed(verifyLastExtent(*this, getType(), part->channels()))) // C2
+    return failure();
+  return verifyCodeElement(*this, getType(), *part); // C3
+}
+
+LogicalResult LoadScaleOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part || failed(verifyHasScale(*this, *part))) // C1, C2
+    return failure();
+  return verifyFactorTile(*this, getType(), *part); // C3
+}
+
+LogicalResult LoadZeroOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part || failed(verifyHasZero(*this, *part))) // C1, C2
+    return failure();
+  return verifyFactorTile(*this, getType(), *part); // C3
+}
+
+LogicalResult StoreCodesOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part) // C1
+    return failure();
+  RankedTensorType tile = getSource().getType();
+  if (failed(verifyRank(*this, tile, 2))) // C2
+    return failure();
+  if (tile.getNumElements() != part->channels()) // C2
+    return emitOpError("expected a tile of ") << part->channels() << " channels, got " << tile.getNumElements();
+  return verifyCodeElement(*this, tile, *part); // C3
+}
+
+LogicalResult StoreScaleOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part || failed(verifyHasScale(*this, *part))) // C1, C2
+    return failure();
+  if (failed(verifyRank(*this, getSource().getType(), 1))) // C3
+    return failure();
+  return verifyLastExtent(*this, getSource().getType(), part->blocks()); // C3
+}
+
+LogicalResult StoreZeroOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part || failed(verifyHasZero(*this, *part))) // C1, C2
+    return failure();
+  if (failed(verifyRank(*this, getSource().getType(), 1))) // C3
+    return failure();
+  return verifyLastExtent(*this, getSource().getType(), part->blocks()); // C3
+}
+
+} // namespace kvc

@@ -1,0 +1,161 @@
+//===- KVKAttrs.cpp - Attributes of the kvk dialect --------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVK/KVKAttrs.h"
+#include "kvc/Dialect/KVK/KVKDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <limits>
+#include <map>
+
+using namespace mlir;
+
+namespace kvc::layout {
+/// Found by the uniquer of attributes.
+static llvm::hash_code hash_value(const Digit &digit) {
+  return llvm::hash_combine(digit.dim, digit.place, digit.count);
+}
+} // namespace kvc::layout
+
+namespace kvc::kvk {
+
+using layout::Digit;
+using layout::Digits;
+
+//===----------------------------------------------------------------------===//
+// Digits
+//===----------------------------------------------------------------------===//
+
+/// One of `*`, `t3`, `c[16:5]`. The tokens are put together again and read by the
+/// one parser of digits.
+static ParseResult parseDigit(AsmParser &parser, SmallVectorImpl<Digit> &digits) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string text;
+  if (succeeded(parser.parseOptionalStar())) {
+    text = "*";
+  } else {
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    text = keyword.str();
+    if (succeeded(parser.parseOptionalLSquare())) {
+      int64_t place, count;
+      if (parser.parseInteger(place) || parser.parseColon() || parser.parseInteger(count) || parser.parseRSquare())
+        return failure();
+      text += "[" + std::to_string(place) + ":" + std::to_string(count) + "]";
+    }
+  }
+  std::optional<Digit> digit = layout::parseDigit(text);
+  if (!digit)
+    return parser.emitError(loc) << "expected a digit (t3, c[16:5] or *), got " << text;
+  digits.push_back(*digit);
+  return success();
+}
+
+static ParseResult parseDigits(AsmParser &parser, SmallVector<Digit> &digits) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parseDigit(parser, digits); });
+}
+
+static void printDigits(AsmPrinter &printer, ArrayRef<Digit> digits) {
+  printer << '[';
+  llvm::interleaveComma(digits, printer, [&](const Digit &digit) { printer << layout::str(digit); });
+  printer << ']';
+}
+
+/// L1: the digits of each dim, sorted by place, follow each other. Their product
+/// must be an extent that fits i64.
+static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> digits) {
+  std::map<layout::Dim, SmallVector<Digit>> byDim;
+  for (const Digit &digit : digits)
+    if (!digit.isReplicated())
+      byDim[digit.dim].push_back(digit);
+  for (auto &[dim, group] : byDim) {
+    llvm::sort(group, [](const Digit &a, const Digit &b) { return a.place < b.place; });
+    for (auto [i, digit] : llvm::enumerate(group)) {
+      if (digit.count > std::numeric_limits<int64_t>::max() / digit.place)
+        return emitError() << "digit " << layout::str(digit) << ": expected an extent below 2^63";
+      if (i == 0)
+        continue;
+      int64_t expected = group[i - 1].place * group[i - 1].count;
+      if (digit.place < expected)
+        return emitError() << "digit " << layout::str(digit) << " overlaps " << layout::str(group[i - 1]);
+      if (digit.place > expected)
+        return emitError() << "expected a digit of dim " << StringRef(&digit.dim, 1) << " at place " << expected
+                           << ", the next is " << layout::str(digit);
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifyNotReplicated(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> digits,
+                                         StringRef where) {
+  if (llvm::any_of(digits, [](const Digit &digit) { return digit.isReplicated(); }))
+    return emitError() << where << ": expected no *";
+  return success();
+}
+
+static Digits toDigits(ArrayRef<Digit> digits) { return Digits(digits.begin(), digits.end()); }
+
+//===----------------------------------------------------------------------===//
+// Layout, storage
+//===----------------------------------------------------------------------===//
+
+LayoutAttr LayoutAttr::get(MLIRContext *context, const layout::RegisterLayout &layout) {
+  return get(context, ArrayRef(layout.pack), ArrayRef(layout.reg), ArrayRef(layout.lane), ArrayRef(layout.warp));
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> pack,
+                                 ArrayRef<Digit> reg, ArrayRef<Digit> lane, ArrayRef<Digit> warp) {
+  SmallVector<Digit> all;
+  for (ArrayRef<Digit> list : {pack, reg, lane, warp})
+    llvm::append_range(all, list);
+  if (failed(verifyCover(emitError, all))) // L1
+    return failure();
+  if (failed(verifyNotReplicated(emitError, pack, "pack")) || failed(verifyNotReplicated(emitError, reg, "reg"))) // L4
+    return failure();
+  return success();
+}
+
+layout::RegisterLayout LayoutAttr::getLayout() const {
+  return {toDigits(getPack()), toDigits(getReg()), toDigits(getLane()), toDigits(getWarp())};
+}
+
+StorageAttr StorageAttr::get(MLIRContext *context, const layout::Storage &storage) {
+  return get(context, storage.width, ArrayRef(storage.addr));
+}
+
+LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned width,
+                                  ArrayRef<Digit> addr) {
+  if (failed(verifyCover(emitError, addr))) // L1
+    return failure();
+  if (failed(verifyNotReplicated(emitError, addr, "addr"))) // L4
+    return failure();
+  if (width == 0) // C1
+    return emitError() << "width: expected a positive number, got 0";
+  return success();
+}
+
+layout::Storage StorageAttr::getStorage() const { return {toDigits(getAddr()), getWidth()}; }
+
+} // namespace kvc::kvk
+
+#include "kvc/Dialect/KVK/KVKEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kvc/Dialect/KVK/KVKAttrs.cpp.inc"
+
+namespace kvc::kvk {
+void KVKDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "kvc/Dialect/KVK/KVKAttrs.cpp.inc"
+      >();
+}
+} // namespace kvc::kvk

@@ -1,0 +1,91 @@
+//===- KVKAttrs.td - Attributes of the kvk dialect ------------*- tablegen -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVK_KVKATTRS_TD
+#define KVC_DIALECT_KVK_KVKATTRS_TD
+
+include "kvc/Dialect/KVK/KVKDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class KVK_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<KVK_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+class KVK_Digits<string what> : OptionalArrayRefParameter<"::kvc::layout::Digit", what>;
+
+def KVK_LayoutAttr : KVK_Attr<"Layout", "layout"> {
+  let summary = "Where the elements of a tile are in registers.";
+  let description = [{
+    Digit lists, lowest position first: `pack` the element inside a 32-bit word,
+    `reg` the number of the register or of the unrolled iteration, `lane` the lane
+    of a SIMD register or warp, `warp` the warp of a block. Empty lists are left
+    out.
+
+    - L1: the digits of each dim are those of an extent: none twice, none missing
+      between the lowest and the highest.
+    - L4: `*`, a replicated position, stands in `lane` and `warp` only.
+
+    Example:
+
+    ```mlir
+    #kvk.layout<pack = [c0], reg = [c1, c2], lane = [t0, t1, t2, t3]>
+    ```
+  }];
+  let parameters = (ins
+    KVK_Digits<"element inside a word">:$pack,
+    KVK_Digits<"register">:$reg,
+    KVK_Digits<"lane">:$lane,
+    KVK_Digits<"warp">:$warp);
+  let assemblyFormat = [{
+    `<` struct(custom<Digits>($pack), custom<Digits>($reg), custom<Digits>($lane), custom<Digits>($warp)) `>`
+  }];
+  let builders = [AttrBuilder<(ins "const ::kvc::layout::RegisterLayout &":$layout)>];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::kvc::layout::RegisterLayout getLayout() const;
+  }];
+}
+
+def KVK_StorageAttr : KVK_Attr<"Storage", "storage"> {
+  let summary = "The order of elements in memory.";
+  let description = [{
+    The digits of the address, lowest first, counted in elements of `width` bits.
+
+    - L1: the digits of each dim are those of an extent: none twice, none missing
+      between the lowest and the highest. The lowest need not be 0: scales of
+      blocks of 32 tokens start at t5.
+    - L4: `*` does not occur.
+    - C1: `width` is positive.
+
+    Example:
+
+    ```mlir
+    #kvk.storage<width = 4, addr = [c1, c2, c0, t0, t1, t2, t3, c3, c4, c5, c6, t4, t5]>
+    ```
+  }];
+  let parameters = (ins "unsigned":$width, KVK_Digits<"address">:$addr);
+  let assemblyFormat = "`<` struct($width, custom<Digits>($addr)) `>`";
+  let builders = [AttrBuilder<(ins "const ::kvc::layout::Storage &":$storage)>];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::kvc::layout::Storage getStorage() const;
+  }];
+}
+
+def KVK_MetaKind : I32EnumAttr<"MetaKind", "scales or zeros", [
+    I32EnumAttrCase<"Scale", 0, "scale">,
+    I32EnumAttrCase<"Zero", 1, "zero">]> {
+  let cppNamespace = "::kvc::kvk";
+  let genSpecializedAttr = 0;
+}
+
+def KVK_MetaKindAttr : EnumAttr<KVK_Dialect, KVK_MetaKind, "meta"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+#endif // KVC_DIALECT_KVK_KVKATTRS_TD

@@ -1,0 +1,336 @@
+//===- KVKOps.td - Ops of the kvk dialect ---------------------*- tablegen -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVK_KVKOPS_TD
+#define KVC_DIALECT_KVK_KVKOPS_TD
+
+include "kvc/Dialect/KVC/KVCTypes.td"
+include "kvc/Dialect/KVK/KVKTypes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class KVK_Op<string mnemonic, list<Trait> traits = []> : Op<KVK_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+def KVK_LoadOp : KVK_Op<"load"> {
+  let summary = "Names a tile of codes in a cache.";
+  let description = [{
+    Tokens [token, token + valid) and channels from `channel` on of one part of a
+    tensor, as stored. `storage` is the order of the part's codes inside a page of
+    `page` tokens. Tokens of the tile beyond `valid` are unspecified and touch no
+    memory.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | t x c | the codec's bits as integer, or the raw type |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the result has the dims t and c, and at most the part's channels.
+    - C3: the result's element is the raw type for raw codecs, otherwise an integer
+      of the codec's bits.
+    - C4: `storage` has the width of the element, `page` tokens and the part's
+      channels.
+
+    Example:
+
+    ```mlir
+    %x = kvk.load %cache[%kv_head, %t0] valid %n channels %c0
+        {tensor = #kvc.tensor<key>, storage = #storage, page = 64}
+        : !kvc.cache<#spec> to !kvk.tile<64x128xi4, #kvc.dims<t, c>>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Index:$kv_head, Index:$token, Index:$valid, Index:$channel,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
+    KVK_StorageAttr:$storage, I64Attr:$page);
+  let results = (outs KVK_TileType:$result);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `,` $token `]` `valid` $valid `channels` $channel attr-dict
+    `:` type($cache) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
+  let summary = "Converts stored elements to the type of an operand.";
+  let description = [{
+    Integer codes: with `bias` 0 what is stored is two's complement; with `bias` b
+    it is unsigned and b is subtracted. Raw values are widened.
+
+    | value | shape | element |
+    |---|---|---|
+    | source | any | i2 .. i8, or f16, bf16, f32 |
+    | result | the same | i16 or f32; f32 for raw values |
+
+    - C1: source and result have the same dims and extents, and the result's
+      element is f32, or i16 where the source's is an integer.
+    - C2: the source's element is an integer of 2 to 8 bits, or a float; `bias` is
+      0, or half the range of the integer.
+
+    Example:
+
+    ```mlir
+    %w = kvk.widen %x {bias = 8 : i64} : !kvk.tile<64x128xi4, #kvc.dims<t, c>>
+        to !kvk.tile<64x128xi16, #kvc.dims<t, c>>
+    ```
+  }];
+  let arguments = (ins KVK_TileType:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
+  let results = (outs KVK_TileType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let builders = [
+    /// The source's dims, elements `element`.
+    OpBuilder<(ins "::mlir::Value":$source, "::mlir::Type":$element, "int64_t":$bias,
+                   CArg<"::kvc::kvk::LayoutAttr", "{}">:$layout)>
+  ];
+  let hasVerifier = 1;
+}
+
+def KVK_DotOp : KVK_Op<"dot", [AttrSizedOperandSegments]> {
+  let summary = "Product of a matrix of weights with a tile or panel.";
+  let description = [{
+    acc[r, j] = row_scale[r] * lane_scale[j] * sum_k weights[r, k] * x[k, j];
+    with `accumulate` the product is added to what acc holds. j is the free dim of x, k the one that `contract` names: `"c"` or `"t"` of a tile,
+    `"minor"` (the last) or `"major"` of a panel in memory.
+
+    With i16 weights the sum is exact in i32: the caller keeps |sum| below 2^31
+    (`kvk.quantize_rows`). With f32 weights the order of the sum is not fixed.
+
+    Tokens beyond the `valid` of the tile's load are touched nowhere in memory: if
+    t is free, acc stays unspecified there; if t is contracted, the weights there
+    are 0 and raw elements do not enter the sum.
+
+    | operand | shape | element |
+    |---|---|---|
+    | weights | [R, K], dense | i16, f32 |
+    | x | tile K x J or J x K; panel the same | i16, f32; panel f32 |
+    | acc | [R, J], dense | f32 |
+    | row_scale | [R], dense | f32 |
+    | lane_scale | [J], dense | f32 |
+
+    - C1: `contract` is "c" or "t" for a tile, "minor" or "major" for a panel.
+    - C2: `weights` has the shape above and the element type of x.
+    - C3: `acc` has the shape and element type above.
+    - C4: `row_scale` and `lane_scale` have the shape and element type above.
+    - C5: a panel has two static extents and dense f32 elements.
+    - L7: a layout of the tile packs digits of the contracted dim only.
+
+    Example:
+
+    ```mlir
+    kvk.dot %w, %x into %acc scale_rows %f scale_lanes %g {contract = "c"}
+        : memref<4x128xi16>, !kvk.tile<64x128xi16, #kvc.dims<t, c>> into memref<4x64xf32>
+        scale_rows memref<4xf32> scale_lanes memref<64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_MemRef, "weights", [MemRead]>:$weights,
+    Arg<AnyTypeOf<[KVK_TileType, KVC_MemRef]>, "tile or panel", [MemRead]>:$x,
+    Arg<KVC_MemRef, "accumulator", [MemRead, MemWrite]>:$acc,
+    Arg<Optional<KVC_MemRef>, "factor of each row", [MemRead]>:$row_scale,
+    Arg<Optional<KVC_MemRef>, "factor of each lane", [MemRead]>:$lane_scale,
+    StrAttr:$contract, UnitAttr:$accumulate);
+  let assemblyFormat = [{
+    $weights `,` $x `into` $acc (`scale_rows` $row_scale^)? (`scale_lanes` $lane_scale^)? attr-dict
+    `:` type($weights) `,` type($x) `into` type($acc)
+    (`scale_rows` type($row_scale)^)? (`scale_lanes` type($lane_scale)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The tile's type; null for a panel.
+    ::kvc::kvk::TileType getTileType() { return ::llvm::dyn_cast<::kvc::kvk::TileType>(getX().getType()); }
+    /// Extents of the rows, of the contracted dim and of the free dim.
+    int64_t getNumRows() { return getWeights().getType().getDimSize(0); }
+    int64_t getDepth() { return getWeights().getType().getDimSize(1); }
+    int64_t getNumLanes() { return getAcc().getType().getDimSize(1); }
+  }];
+}
+
+def KVK_QuantizeRowsOp : KVK_Op<"quantize_rows"> {
+  let summary = "Codes rows of weights as 16-bit integers.";
+  let description = [{
+    scale[r] = max_k |rows[r, k]| / wmax, weights[r, k] = round(rows[r, k] /
+    scale[r]), where wmax = min(32767, floor((2^31 - 1) / (128 * K))), so that a sum
+    of K products with 8-bit codes fits i32. A row of zeros has scale 0 and weights 0.
+
+    | operand | shape | element |
+    |---|---|---|
+    | rows | [R, K], dense | f32 |
+    | weights | [R, K], dense | i16 |
+    | scale | [R], dense | f32 |
+
+    - C1: `rows`, `weights` and `scale` have the shapes and element types above.
+
+    Example:
+
+    ```mlir
+    kvk.quantize_rows %rows into %w, %f : memref<4x128xf32> into memref<4x128xi16>, memref<4xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_MemRef, "rows", [MemRead]>:$rows,
+    Arg<KVC_MemRef, "integer weights", [MemWrite]>:$weights,
+    Arg<KVC_MemRef, "scale of each row", [MemWrite]>:$scale);
+  let assemblyFormat = [{
+    $rows `into` $weights `,` $scale attr-dict `:` type($rows) `into` type($weights) `,` type($scale)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The largest weight of rows of `depth` elements.
+    static int64_t getMaxWeight(int64_t depth);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and metadata of one token
+//===----------------------------------------------------------------------===//
+
+def KVK_RowVector : VectorOfRankAndType<[1], [I8, F16, BF16, F32]>;
+
+def KVK_LoadRowOp : KVK_Op<"load_row"> {
+  let summary = "Loads channels of one token in canonical order.";
+  let description = [{
+    Channels from `channel` on, one after the other whatever the order of the
+    storage, as stored: an unsigned code or two's complement, extended to 8 bits.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | vector of the channels to load | i8, or the raw type |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the result has at most the part's channels.
+    - C3: the result's element is the raw type for raw codecs, i8 for others.
+    - C4: `storage` has the codec's width, `page` tokens and the part's channels.
+
+    Example:
+
+    ```mlir
+    %v = kvk.load_row %cache[%kv_head, %t] channels %c0
+        {tensor = #kvc.tensor<key>, storage = #storage, page = 64} : !kvc.cache<#spec> to vector<32xi8>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Index:$kv_head, Index:$token, Index:$channel,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
+    KVK_StorageAttr:$storage, I64Attr:$page);
+  let results = (outs KVK_RowVector:$result);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($cache) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_StoreRowOp : KVK_Op<"store_row"> {
+  let summary = "Stores channels of one token.";
+  let description = [{
+    The inverse of `kvk.load_row`. Where a byte holds codes of several tokens or
+    channels the others keep their bits.
+
+    | value | shape | element |
+    |---|---|---|
+    | source | vector of the channels to store | i8, or the raw type |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the vector has at most the part's channels.
+    - C3: the vector's element is the raw type for raw codecs, i8 for others.
+    - C4: `storage` has the codec's width, `page` tokens and the part's channels.
+
+    Example:
+
+    ```mlir
+    kvk.store_row %v, %cache[%kv_head, %t] channels %c0
+        {tensor = #kvc.tensor<key>, storage = #storage, page = 64} : vector<32xi8>, !kvc.cache<#spec>
+    ```
+  }];
+  let arguments = (ins
+    KVK_RowVector:$source,
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
+    Index:$kv_head, Index:$token, Index:$channel,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
+    KVK_StorageAttr:$storage, I64Attr:$page);
+  let assemblyFormat = [{
+    $source `,` $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($source) `,` type($cache)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
+  let summary = "Loads scales or zeros.";
+  let description = [{
+    The scale or zero of channel block `block`, widened to f32: of one token, or of
+    as many tokens from `token` on as the result has elements, of which the first
+    `valid` are read and the others are 0.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | scalar, or vector over tokens | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has scales or zeros, as `kind` says.
+    - C3: `valid` is given exactly with a vector.
+    - C4: `storage` has the width of the scale's dtype, `page` tokens and the
+      part's blocks.
+
+    Example:
+
+    ```mlir
+    %s = kvk.load_meta %cache[%kv_head, %t0] block %b valid %n
+        {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #storage, page = 64}
+        : !kvc.cache<#spec> to vector<64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Index:$kv_head, Index:$token, Index:$block, Optional<Index>:$valid,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
+    KVK_StorageAttr:$storage, I64Attr:$page);
+  let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `,` $token `]` `block` $block (`valid` $valid^)? attr-dict
+    `:` type($cache) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
+  let summary = "Stores the scale or zero of one token.";
+  let description = [{
+    The value is one of the scale's dtype already.
+
+    | value | shape | element |
+    |---|---|---|
+    | source | scalar | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has scales or zeros, as `kind` says.
+    - C3: `storage` has the width of the scale's dtype, `page` tokens and the
+      part's blocks.
+
+    Example:
+
+    ```mlir
+    kvk.store_meta %s, %cache[%kv_head, %t] block %b
+        {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #storage, page = 64}
+        : f32, !kvc.cache<#spec>
+    ```
+  }];
+  let arguments = (ins
+    F32:$source,
+    Arg<KVC_CacheType, "cache of the sequence", [MemWrite]>:$cache,
+    Index:$kv_head, Index:$token, Index:$block,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
+    KVK_StorageAttr:$storage, I64Attr:$page);
+  let assemblyFormat = [{
+    $source `,` $cache `[` $kv_head `,` $token `]` `block` $block attr-dict `:` type($source) `,` type($cache)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KVC_DIALECT_KVK_KVKOPS_TD

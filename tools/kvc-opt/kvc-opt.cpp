@@ -1,0 +1,32 @@
+//===- kvc-opt.cpp - Runs passes on MLIR files -------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/Register.h"
+#ifdef KVC_HAS_TRANSFORMS
+#include "kvc/Transforms/Passes.h"
+#endif
+#ifdef KVC_HAS_CONVERSION
+#include "kvc/Conversion/Passes.h"
+#endif
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  kvc::registerKVCDialects(registry);
+  kvc::registerUpstreamDialects(registry);
+
+  mlir::registerTransformsPasses();
+#ifdef KVC_HAS_TRANSFORMS
+  kvc::registerKVCTransformsPasses();
+#endif
+#ifdef KVC_HAS_CONVERSION
+  kvc::registerKVCConversionPasses();
+#endif
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "kvc pass driver\n", registry));
+}
