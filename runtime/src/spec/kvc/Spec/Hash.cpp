@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two specs have the same hash exactly if the same inputs give the same bytes
-// in every page: so "all" channels and their number are one, and masks, scales
-// of the scores, output types and rope (K is stored before it) do not count.
-// The text below is the contract; a change of it makes saved caches foreign.
+// Hashed are the fields that decide which bytes the same inputs give, in
+// resolved form: "all" channels and their number are one, a tensor and its
+// single part are one. Masks, the scale of the scores, output types and rope (K
+// is stored before it) do not count. The text below is a contract: a change of
+// it makes saved caches foreign.
 //
 //===----------------------------------------------------------------------===//
 

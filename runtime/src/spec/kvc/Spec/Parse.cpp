@@ -6,8 +6,6 @@
 
 #include "kvc/Spec/Parse.h"
 
-#include <cmath>
-
 using namespace kvc::spec;
 
 using Kind = JsonValue::Kind;
@@ -48,7 +46,7 @@ bool kvc::spec::readAttention(const JsonValue &value, const std::string &path,
   }
   out.valueDim = out.valueIsKey ? (*out.valueIsKey)[1] - (*out.valueIsKey)[0]
                                 : out.headDim;
-  out.scale = 1.0 / std::sqrt(static_cast<double>(out.headDim));
+  out.scale = out.defaultScale();
 
   int64_t window = 0;
   double softcap = 0;

@@ -7,7 +7,6 @@
 #include "kvc/Spec/Names.h"
 
 #include <charconv>
-#include <cmath>
 
 using namespace kvc::spec;
 
@@ -136,8 +135,7 @@ static void print(Writer &w, const Attention &attention) {
   w.integer("head_dim", attention.headDim);
   if (!attention.valueIsKey && attention.valueDim != attention.headDim)
     w.integer("value_dim", attention.valueDim);
-  if (attention.scale !=
-      1.0 / std::sqrt(static_cast<double>(attention.headDim)))
+  if (attention.scale != attention.defaultScale())
     w.number("scale", attention.scale);
   if (!attention.causal)
     w.word("mask", nameIn(kMaskNames, attention.causal));

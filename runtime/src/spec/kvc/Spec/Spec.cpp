@@ -9,6 +9,7 @@
 #include "kvc/Spec/Names.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace kvc::spec;
 
@@ -31,6 +32,12 @@ int64_t Scheme::blockTokens() const {
 bool Scheme::isRaw() const {
   return std::all_of(parts.begin(), parts.end(),
                      [](const PartScheme &part) { return part.codec.isRaw(); });
+}
+
+double Attention::defaultScale() const {
+  // In f64 alone the root and the division would each round.
+  return static_cast<double>(1.0L /
+                             std::sqrt(static_cast<long double>(headDim)));
 }
 
 std::string Error::str() const {

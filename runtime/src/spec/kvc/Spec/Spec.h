@@ -119,6 +119,8 @@ struct Attention {
   std::optional<std::array<int64_t, 2>> valueIsKey;
 
   int64_t group() const { return qHeads / kvHeads; }
+  /// 1/sqrt(headDim), rounded once: what `scale` is when it is not given.
+  double defaultScale() const;
   bool operator==(const Attention &) const = default;
 };
 

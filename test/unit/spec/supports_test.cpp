@@ -1,0 +1,107 @@
+//===- supports_test.cpp - What is refused by name --------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SpecText.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+
+using namespace kvc;
+using namespace kvc::spec;
+
+namespace {
+
+TEST(SupportsTest, Runs) {
+  for (
+      const char *patch : {
+          "{}",
+          R"({"key": {"codec": "f16", "scale": null}, "value": {"codec": "bf16", "scale": null}})",
+          R"({"key": {"codec": "f32", "scale": null}, "io": {"query": "f32"}})",
+          R"({"key": {"codec": "int8", "zero": "min", "scale": {"dtype": "bf16", "channels": 32}}})",
+          R"({"key": {"codec": "int4", "zero": "code", "scale": {"dtype": "f32", "channels": 1}}})",
+          // Values decide, not keys.
+          R"({"key": {"round": "even", "estimate": "amax", "codes_from": "stored", "clip": 1, "smooth": false, "scale": {"static": false}}})",
+          R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "codec": "f16"}]}})",
+          R"({"segments": {"sink": 0, "recent": 0}, "layout": {"kind": "contiguous", "order": "hnd"}})",
+          R"({"layout": {"kind": "paged", "page": 1, "order": "nhd", "interleaved": true}})",
+          R"({"attention": {"window": 8, "window_sinks": 2, "softcap": 20, "alibi": true, "sink_logits": true}})",
+          R"({"attention": {"mask": "none", "head_dim": 576, "value_dim": 16}})",
+      }) {
+    std::string error;
+    Spec spec = test::parsePatched(patch, &error);
+    ASSERT_EQ(error, "") << patch;
+    EXPECT_EQ(unsupportedReason(spec), nullptr)
+        << patch << ": " << unsupportedReason(spec);
+  }
+}
+
+TEST(SupportsTest, RefusesByName) {
+  const std::pair<const char *, const char *> cases[] = {
+      {R"({"key": {"codec": "int7"}})", "codec int7"},
+      {R"({"key": {"codec": "int6"}})", "codec int6"},
+      {R"({"value": {"codec": "int5"}})", "codec int5"},
+      {R"({"key": {"codec": "int3"}})", "codec int3"},
+      {R"({"key": {"codec": "int2"}})", "codec int2"},
+      {R"({"key": {"codec": "fp8_e4m3"}})", "codec fp8_e4m3"},
+      {R"({"key": {"codec": "fp8_e5m2"}})", "codec fp8_e5m2"},
+      {R"({"key": {"codec": "fp4_e2m1"}})", "codec fp4_e2m1"},
+      {R"({"key": {"codec": "lut", "table": {"bits": 4}}})", "codec lut"},
+      {R"({"key": {"scale": {"static": true, "tokens": "all"}}})",
+       "scale.static"},
+      {R"({"key": {"scale": {"tokens": 8}}, "segments": {"recent": 8}})",
+       "scale.tokens above 1"},
+      {R"({"key": {"scale": {"dtype": "e8m0"}}})", "scale.dtype e8m0"},
+      {R"({"key": {"scale": {"dtype": "e4m3"}}})", "scale.dtype e4m3"},
+      {R"({"key": {"scale": {"round": "up"}}})", "scale.round"},
+      {R"({"key": {"scale": {"floor": 0.1}}})", "scale.floor"},
+      {R"({"key": {"clip": 0.5}})", "clip"},
+      {R"({"key": {"estimate": "signed"}})", "estimate signed"},
+      {R"({"key": {"codes_from": "exact"}})", "codes_from exact"},
+      {R"({"key": {"round": "away"}})", "round away"},
+      {R"({"key": {"round": "up"}})", "round up"},
+      {R"({"key": {"rotate": 8}})", "rotate"},
+      {R"({"value": {"codec": "f16", "scale": null, "rotate": 8}})", "rotate"},
+      {R"({"value": {"smooth": true}})", "smooth"},
+      {R"({"value": {"outliers": 1}})", "outliers"},
+      {R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 64], "codec": "f16"}, {"channels": [64, 128], "codec": "f16"}]}})",
+       "parts"},
+      {R"({"key": {"rope": {"style": "half", "dims": 64}}})", "rope"},
+      {R"({"attention": {"value_is_key": "all"}, "value": null})",
+       "value_is_key"},
+      {R"({"segments": {"sink": 1}})", "segments"},
+      {R"({"segments": {"recent": 1}})", "segments"},
+      {R"({"attention": {"window": 8}, "layout": {"kind": "ring"}})",
+       "layout ring"},
+      {R"({"key": {"scale": {"channels": 32}}, "value": {"scale": {"channels": 32}}, "layout": {"order": "ggml"}})",
+       "order ggml"},
+      {R"({"layout": {"order": "token"}})", "order token"},
+  };
+  for (auto [patch, property] : cases) {
+    std::string error;
+    Spec spec = test::parsePatched(patch, &error);
+    ASSERT_EQ(error, "") << patch;
+    const char *reason = unsupportedReason(spec);
+    ASSERT_NE(reason, nullptr) << patch;
+    EXPECT_EQ(reason, std::string("not lowered yet: ") + property) << patch;
+  }
+}
+
+TEST(SupportsTest, AnswersFast) {
+  Spec spec = test::parsePatched("{}");
+  auto begin = std::chrono::steady_clock::now();
+  uintptr_t sum = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    spec.attention.qHeads = 32 + (i & 1);
+    sum += uintptr_t(unsupportedReason(spec));
+  }
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(sum, 0u);
+  // A microsecond each, with room for sanitizers and busy machines.
+  EXPECT_LT(seconds.count(), 0.1);
+}
+
+} // namespace
