@@ -124,6 +124,29 @@ LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType
 // Sections and the spec
 //===----------------------------------------------------------------------===//
 
+static ParseResult parseSection(AsmParser &parser, DictionaryAttr &value) { return parser.parseAttribute(value); }
+
+/// As the generic printer, less the types of numbers, which are the default ones.
+static void printValue(AsmPrinter &printer, Attribute value) {
+  if (auto dictionary = dyn_cast<DictionaryAttr>(value)) {
+    printer << '{';
+    llvm::interleaveComma(dictionary, printer, [&](NamedAttribute entry) {
+      printer.printKeywordOrString(entry.getName());
+      printer << " = ";
+      printValue(printer, entry.getValue());
+    });
+    printer << '}';
+  } else if (auto array = dyn_cast<ArrayAttr>(value)) {
+    printer << '[';
+    llvm::interleaveComma(array, printer, [&](Attribute element) { printValue(printer, element); });
+    printer << ']';
+  } else {
+    printer.printAttributeWithoutType(value);
+  }
+}
+
+static void printSection(AsmPrinter &printer, DictionaryAttr value) { printValue(printer, value); }
+
 // C1 of the sections.
 LogicalResult AttentionAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
@@ -162,6 +185,13 @@ SpecAttr SpecAttr::get(MLIRContext *context, const spec::Spec &spec) {
              section.operator()<LayoutAttr>("layout"));
 }
 
+StringAttr SpecAttr::getName() const { return getImpl()->name; }
+AttentionAttr SpecAttr::getAttention() const { return getImpl()->attention; }
+IOAttr SpecAttr::getIo() const { return getImpl()->io; }
+SchemeAttr SpecAttr::getKey() const { return getImpl()->key; }
+SchemeAttr SpecAttr::getValue() const { return getImpl()->value; }
+SegmentsAttr SpecAttr::getSegments() const { return getImpl()->segments; }
+LayoutAttr SpecAttr::getLayout() const { return getImpl()->layout; }
 const spec::Spec &SpecAttr::getSpec() const { return getImpl()->spec; }
 
 } // namespace kvc

@@ -60,7 +60,7 @@ class KVC_SectionAttr<string name, string attrMnemonic, string what> : KVC_Attr<
     which sees all sections.
   }];
   let parameters = (ins "::mlir::DictionaryAttr":$value);
-  let assemblyFormat = "`<` $value `>`";
+  let assemblyFormat = "`<` custom<Section>($value) `>`";
   let genVerifyDecl = 1;
 }
 
