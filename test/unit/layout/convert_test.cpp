@@ -305,6 +305,27 @@ TEST(Convert, OneStorageTwoOrientations) {
   EXPECT_EQ(shared.cost, 128.0);
 }
 
+TEST(Convert, RowsAreReadWithoutSharedMemory) {
+  // 4-bit rows as other engines store them. K: a lane's 32 codes are channels
+  // of one token; channels are contracted, so they already are the operand.
+  RegisterLayout k = *tile(fragment(MmaOperand::A, 16, 't', 'q', 'c'),
+                           {{'c', 128}, {'t', 64}}),
+                 v = *tile(fragment(MmaOperand::A, 16, 'c', 'q', 't'),
+                           {{'t', 64}, {'c', 128}});
+  Conversion keys = conversionOf(
+      registers("pack c2 | reg c0 c1 c3 c4 t3 t4 t5 | lane c5 c6 t0 t1 t2"), k,
+      "c");
+  EXPECT_EQ(keys.kind(), ConversionKind::Renaming);
+  EXPECT_FALSE(keys.renumbering.empty());
+  // V: pairs are two tokens, a load has only channels: one permutation per
+  // register.
+  Conversion values = conversionOf(
+      registers("pack c2 | reg c0 c1 c3 t0 t3 t4 t5 | lane t1 t2 c4 c5 c6"), v,
+      "c");
+  EXPECT_EQ(values.str(), "in-lane bytes");
+  EXPECT_EQ(values.cost, 64.0);
+}
+
 TEST(Convert, RandomPairsArrive) {
   std::mt19937 random(1);
   std::map<ConversionKind, int> kinds;

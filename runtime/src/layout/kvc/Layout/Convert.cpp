@@ -143,8 +143,8 @@ Renumbering renumber(const RegisterLayout &have, const RegisterLayout &want,
     auto keeps = [&](const Position &position) {
       return fits(position) && position.digit == spot.digit;
     };
-    auto found = std::find_if(left.begin(), left.end(),
-                              keeps); // The natural numbering where possible.
+    // The natural numbering where possible.
+    auto found = std::find_if(left.begin(), left.end(), keeps);
     if (found == left.end())
       found = std::find_if(left.begin(), left.end(), fits);
     if (found == left.end())
@@ -156,15 +156,15 @@ Renumbering renumber(const RegisterLayout &have, const RegisterLayout &want,
     return a.digit.place < b.digit.place;
   });
   for (const Position &spot : rest) {
-    auto found =
-        std::find_if(left.begin(), left.end(), [&](const Position &position) {
-          return position.digit == spot.digit;
-        });
+    auto isSame = [&](const Position &position) {
+      return position.digit == spot.digit;
+    };
+    auto isSameDim = [&](const Position &position) {
+      return position.digit.dim == spot.digit.dim;
+    };
+    auto found = std::find_if(left.begin(), left.end(), isSame);
     if (found == left.end())
-      found =
-          std::find_if(left.begin(), left.end(), [&](const Position &position) {
-            return position.digit.dim == spot.digit.dim;
-          });
+      found = std::find_if(left.begin(), left.end(), isSameDim);
     take(spot, found);
   }
   std::erase_if(result,

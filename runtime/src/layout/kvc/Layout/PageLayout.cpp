@@ -287,4 +287,19 @@ int64_t pageBytes(const spec::Spec &spec, TargetFamily family) {
   return bytes;
 }
 
+std::string layoutTable(const spec::Spec &spec, TargetFamily family) {
+  constexpr std::string_view kinds[] = {"codes", "scales", "zeros"};
+  std::string text =
+      "| tensor | region | bits | offset | order |\n|---|---|---|---|---|\n";
+  for (Tensor tensor : {Tensor::Key, Tensor::Value})
+    for (const Region &region : pageLayout(spec, tensor, family).regions) {
+      text += tensor == Tensor::Key ? "| key | " : "| value | ";
+      text += kinds[size_t(region.kind)];
+      text += " | " + std::to_string(region.storage.width) + " | " +
+              std::to_string(region.offset) + " | " + str(region.storage.addr) +
+              " |\n";
+    }
+  return text;
+}
+
 } // namespace kvc::layout

@@ -111,6 +111,10 @@ TensorStrides tensorStrides(const spec::Spec &spec, spec::Tensor tensor,
 /// contiguous cache the bytes of 64 tokens.
 int64_t pageBytes(const spec::Spec &spec, TargetFamily family);
 
+/// A Markdown table of every region: element bits, offset in the page slice and
+/// order, lowest digit first.
+std::string layoutTable(const spec::Spec &spec, TargetFamily family);
+
 } // namespace kvc::layout
 
 #endif // KVC_LAYOUT_PAGELAYOUT_H
