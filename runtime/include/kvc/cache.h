@@ -11,8 +11,8 @@
 |* them (kvc_run_append); kvc_cache_commit makes them part of the sequence,
 |* kvc_cache_rollback gives them back. Queries attend to P tokens.
 |*
-|* Threads: calls that take `kvc_cache *` are serialised by the caller. Calls that
-|* take it as const may run beside each other, not beside the former.
+|* Threads: calls that take `kvc_cache *` are serialised by the caller. Calls
+|* that take it as const may run beside each other, not beside the former.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -31,10 +31,10 @@ typedef struct kvc_cache kvc_cache;
  *  is refused as KVC_STALE, also when its slot lives on in another one. */
 typedef uint64_t kvc_sequence;
 
-/** Pages that the caller owns. Page i of K begins at key + i * key_stride bytes.
- *  Base and stride are multiples of 16, a stride is at least the tensor's
- *  kvc_page_slice_bytes; with "interleaved" a page of V follows K's, so `value` is
- *  null and value_stride is 0. */
+/** Pages that the caller owns. Page i of K begins `i * key_stride` bytes from
+ *  `key`. Addresses and strides are multiples of 16; a stride is at least the
+ *  tensor's kvc_page_slice_bytes. With "interleaved" V's page follows K's
+ *  inside of the same stride: then `value` is null and value_stride is 0. */
 typedef struct kvc_page_memory {
   void *key;
   int64_t key_stride;
@@ -49,18 +49,19 @@ enum {
 
 typedef struct kvc_cache_options {
   size_t struct_size;
-  const kvc_spec *spec;     /**< Copied. */
-  int64_t num_pages;        /**< Paged: pages, the null page 0 included; 0: from.. */
-  int64_t capacity_tokens;  /**< ..tokens: pages for so many, and the null page.
-                                 Contiguous: tokens of all sequences together, each
-                                 rounded up to 64. Give exactly one of the two. */
+  const kvc_spec *spec; /**< Copied. */
+  /** Paged: number of pages, the null page 0 included. */
+  int64_t num_pages;
+  /** Instead of num_pages: pages for so many tokens, and the null page.
+   *  Contiguous: tokens of all sequences together, each rounded up to 64. */
+  int64_t capacity_tokens;
   int64_t max_sequences;    /**< 0: 65536. */
   uint32_t flags;           /**< KVC_CACHE_POISON. */
   const kvc_device *device; /**< Null: the host. Outlives the cache. */
-  const kvc_page_memory *borrowed; /**< Null: the cache allocates. Else num_pages
-                                        pages of the caller's, which outlive the
-                                        cache; paged layouts without segments and
-                                        with scale.tokens 1 only. Never filled. */
+  /** Null: the cache allocates. Else num_pages pages of the caller's, which
+   *  outlive the cache and are never filled; paged layouts without segments and
+   *  with scale.tokens 1 only. */
+  const kvc_page_memory *borrowed;
 } kvc_cache_options;
 
 /** KVC_UNSUPPORTED where this library cannot hold the spec. */
@@ -100,8 +101,8 @@ typedef struct kvc_append_request {
   const int64_t *new_tokens;     /**< [count] */
 } kvc_append_request;
 
-/** Reserves the rows of all sequences or, KVC_OUT_OF_BLOCKS, of none. Refused for
- *  a sequence whose last reservation is still open. */
+/** Reserves the rows of all sequences or, KVC_OUT_OF_BLOCKS, of none. Refused
+ *  for a sequence whose last reservation is still open. */
 KVC_API kvc_status kvc_cache_append(kvc_cache *cache,
                                     const kvc_append_request *request,
                                     kvc_diag *diag);
@@ -109,8 +110,8 @@ KVC_API kvc_status kvc_cache_append(kvc_cache *cache,
 KVC_API kvc_status kvc_cache_can_append(const kvc_cache *cache,
                                         const kvc_append_request *request,
                                         kvc_diag *diag);
-/** Closes the sequence's reservation: its rows are part of it. `accepted` is the
- *  number of rows that the append asked for. */
+/** Closes the sequence's reservation: its rows are part of it. `accepted` is
+ *  the number of rows that the append asked for. */
 KVC_API kvc_status kvc_cache_commit(kvc_cache *cache, kvc_sequence sequence,
                                     int64_t accepted, kvc_diag *diag);
 /** Closes the sequence's reservation and restores it as it was before. */
@@ -125,8 +126,8 @@ KVC_API kvc_status kvc_cache_get_view(const kvc_cache *cache,
                                       kvc_cache_view *view);
 
 /** Paged: row i of `table` [count, columns] becomes the pages of sequences[i],
- *  P tokens, then null pages 0; lengths[i] its pending length. KVC_INVALID_ARGUMENT
- *  where `columns` are too few. */
+ *  then null pages 0; lengths[i] becomes its P. KVC_INVALID_ARGUMENT where
+ *  `columns` are too few. */
 KVC_API kvc_status kvc_cache_block_table(const kvc_cache *cache,
                                          const kvc_sequence *sequences,
                                          int64_t count, int64_t columns,
@@ -137,11 +138,11 @@ KVC_API kvc_status kvc_cache_block_table(const kvc_cache *cache,
 typedef struct kvc_cache_stats {
   size_t struct_size;
   int64_t total;
-  int64_t null;         /**< 1 where paged. */
-  int64_t used;         /**< Held by sequences, reservations included. */
+  int64_t null; /**< 1 where paged. */
+  int64_t used; /**< Held by sequences, reservations included. */
   int64_t free;
   int64_t sequences;
-  int64_t bytes;        /**< Memory that the cache has allocated. */
+  int64_t bytes; /**< Memory that the cache has allocated. */
 } kvc_cache_stats;
 
 KVC_API kvc_status kvc_cache_get_stats(const kvc_cache *cache, kvc_diag *diag,

@@ -3,8 +3,8 @@
 |* Part of kvc.
 |*
 |* A step of an engine: reserve rows (kvc_cache_append), write the new keys and
-|* values (kvc_run_append), let the queries attend (kvc_run_attend), commit. Each
-|* run call checks all of its input first and only then starts to write.
+|* values (kvc_run_append), let the queries attend (kvc_run_attend), commit.
+|* Each run call checks all of its input first and only then starts to write.
 |*
 |* Results depend on the spec, the module, the lengths and the data, never on
 |* threads, on the plan's bounds or on what else is in the batch.
@@ -36,14 +36,15 @@ typedef struct kvc_out_rows {
   int64_t head_stride;
 } kvc_out_rows;
 
-/** Converts `count` elements of `from` (f32, f16, bf16) at `source` to `to`: nearest
- *  even, finite overflow saturates. KVC_INVALID_DATA, with `name` and the index, at
- *  the first NaN or infinity. `target` may be `source` where the types are equal. */
+/** Converts `count` elements of `from` (f32, f16, bf16) at `source` to `to`:
+ *  nearest even, finite overflow saturates. KVC_INVALID_DATA, with `name` and
+ *  the index, at the first NaN or infinity. `target` may be `source` where the
+ *  types are equal. */
 KVC_API kvc_status kvc_convert(const char *name, const void *source,
                                kvc_dtype from, int64_t count, kvc_dtype to,
                                kvc_diag *diag, void *target);
 
-/** KVC_INVALID_DATA, with `name` and the index, at the first NaN or infinity. */
+/** KVC_INVALID_DATA, with `name` and index, at the first NaN or infinity. */
 KVC_API kvc_status kvc_check_finite(const char *name, const void *data,
                                     kvc_dtype dtype, int64_t count,
                                     kvc_diag *diag);
@@ -55,33 +56,37 @@ enum {
   KVC_SKIP_FINITE_CHECK = 1
 };
 
-/** One step of a batch; rows of prefill and decode may be mixed. Rows of sequence
- *  i are token_start[i] .. token_start[i+1]; rows from token_start[num_sequences]
- *  on are padding that is neither read nor written.
+/** One step of a batch; rows of prefill and decode may be mixed. Rows of
+ *  sequence i are token_start[i] .. token_start[i + 1]; rows from
+ *  token_start[num_sequences] on are padding, neither read nor written.
  *
- *  The cache's sequences are said by handles, or (paged only) by the caller's own
- *  tables: `sequences` null, and to append `slot_mapping`, to attend `lengths` and
- *  `block_table`. */
+ *  The cache's sequences are said by handles, or (paged only) by the caller's
+ *  own tables: `sequences` null, and to append `slot_mapping`, to attend
+ *  `lengths` and `block_table`. */
 typedef struct kvc_batch {
   size_t struct_size;
   kvc_cache *cache;
-  uint32_t flags;                /**< KVC_SKIP_FINITE_CHECK. */
-  int64_t num_sequences;         /**< 0 is fine. */
-  const int32_t *token_start;    /**< [num_sequences + 1]; not read by an append
-                                      with slot_mapping. */
-  const kvc_sequence *sequences; /**< [num_sequences]; none twice. */
-  const int32_t *lengths;        /**< [num_sequences]: keys that queries attend to. */
-  const int32_t *block_table;    /**< [num_sequences, block_table_stride] pages. */
-  int64_t block_table_stride;    /**< Elements; the columns of block_table. */
-  int64_t num_slots;             /**< Rows of k and v with slot_mapping. */
-  const int64_t *slot_mapping;   /**< [num_slots]: page * tokens of a page + token
-                                      in it; -1: the row is skipped. */
-  kvc_rows query;                /**< [tokens, q_heads, head_dim]; attend. */
-  kvc_rows key;                  /**< [tokens, kv_heads, head_dim]; append. */
-  kvc_rows value;                /**< [tokens, kv_heads, value_dim]; append. */
-  const float *alibi_slopes;     /**< [q_heads]; attend, where the spec says alibi. */
-  const float *sink_logits;      /**< [q_heads], may be -inf; attend, where the spec
-                                      says sink_logits. */
+  uint32_t flags;        /**< KVC_SKIP_FINITE_CHECK. */
+  int64_t num_sequences; /**< 0 is fine. */
+  /** [num_sequences + 1]; not read by an append with slot_mapping. */
+  const int32_t *token_start;
+  /** [num_sequences]; none twice in an append. */
+  const kvc_sequence *sequences;
+  /** [num_sequences]: keys that queries attend to, their own included. */
+  const int32_t *lengths;
+  /** [num_sequences, block_table_stride]: pages. */
+  const int32_t *block_table;
+  int64_t block_table_stride;
+  int64_t num_slots; /**< Rows of key and value with slot_mapping. */
+  /** [num_slots]: page * tokens of a page + token in it; -1 skips the row. */
+  const int64_t *slot_mapping;
+  kvc_rows query; /**< Attend: [tokens, q_heads, head_dim]. */
+  kvc_rows key;   /**< Append: [tokens, kv_heads, head_dim]. */
+  kvc_rows value; /**< Append: [tokens, kv_heads, value_dim]. */
+  /** Attend, where the spec says alibi: [q_heads]. */
+  const float *alibi_slopes;
+  /** Attend, where the spec says sink_logits: [q_heads], may be -inf. */
+  const float *sink_logits;
 } kvc_batch;
 
 /*--- Plan -----------------------------------------------------------------*/
@@ -89,13 +94,14 @@ typedef struct kvc_batch {
 typedef struct kvc_plan kvc_plan;
 
 /** Upper bounds of the batches that a plan can run: at most num_sequences
- *  sequences, sequence i with at most queries[i] queries and lengths[i] keys. */
+ *  sequences, sequence i with at most queries[i] queries and lengths[i] keys.
+ *  The bounds decide how much memory a plan takes, nothing else. */
 typedef struct kvc_plan_options {
   size_t struct_size;
   const kvc_module *module; /**< Outlives the plan. */
   int64_t num_sequences;
   const int32_t *queries;   /**< [num_sequences] */
-  const int32_t *lengths;   /**< [num_sequences]; the queries' own keys included. */
+  const int32_t *lengths;   /**< [num_sequences]; with the queries' own keys. */
   const kvc_device *device; /**< Null: the host. Outlives the plan. */
 } kvc_plan_options;
 
@@ -105,9 +111,9 @@ typedef struct kvc_plan_options {
 #define KVC_DECODE_MAX_QUERIES 8
 #define KVC_DECODE_MAX_TILES 4
 
-/** A plan takes the memory that its runs need beyond their batch: partial results
- *  of at most KVC_PLAN_WORKSPACE bytes (or of one row range, if that is more) and
- *  the kernels' arguments. */
+/** A plan takes the memory that its runs need beyond their batch: the kernels'
+ *  arguments and partial results of at most KVC_PLAN_WORKSPACE bytes, or of one
+ *  range of rows if that is more. */
 #define KVC_PLAN_WORKSPACE ((int64_t)32 << 20)
 
 KVC_API kvc_status kvc_plan_create(const kvc_plan_options *options,
@@ -124,49 +130,48 @@ KVC_API kvc_status kvc_plan_get_info(const kvc_plan *plan, kvc_diag *diag,
 
 /*--- Run ------------------------------------------------------------------*/
 
-/** Writes rows of `key` and `value` into the cache: for each sequence of the batch
- *  all rows of its open reservation, or the rows that slot_mapping names, in their
- *  order. `threads` may be null. Allocates host memory. */
+/** Writes rows of `key` and `value` into the cache: for each sequence of the
+ *  batch all rows of its open reservation, or the rows that slot_mapping names,
+ *  in their order. `threads` may be null. For threads it is a call that takes
+ *  the cache. */
 KVC_API kvc_status kvc_run_append(const kvc_module *module,
                                   const kvc_batch *batch,
                                   const kvc_parallel_for *threads,
                                   kvc_diag *diag);
 
-/** Attention: out [tokens, q_heads, value_dim] of io.output, lse [tokens, q_heads]
- *  f32 (natural logarithm; null or null data: not wanted; its head_stride 0 is 1).
- *  A sequence attends to its P tokens; query i of n has position length - n + i.
- *  KVC_UNSUPPORTED beyond the plan's bounds. One run of a plan at a time. */
+/** Attention: out [tokens, q_heads, value_dim] of io.output, lse [tokens,
+ *  q_heads] f32, natural logarithm (null, or null data: not wanted). A sequence
+ *  attends to its P tokens; query i of n has position length - n + i.
+ *  KVC_UNSUPPORTED beyond the plan's bounds. One run of a plan at a time; for
+ *  threads it is a call that takes the cache as const. */
 KVC_API kvc_status kvc_run_attend(kvc_plan *plan, const kvc_batch *batch,
                                   const kvc_parallel_for *threads,
                                   kvc_diag *diag, const kvc_out_rows *out,
                                   const kvc_out_rows *lse);
 
-/** kvc_run_append, then kvc_run_attend: rows of query, key and value are the same
- *  tokens. Checks both before it writes. */
+/** kvc_run_append, then kvc_run_attend: rows of query, key and value are the
+ *  same tokens. Checks both before it writes. */
 KVC_API kvc_status kvc_run(kvc_plan *plan, const kvc_batch *batch,
                            const kvc_parallel_for *threads, kvc_diag *diag,
                            const kvc_out_rows *out, const kvc_out_rows *lse);
 
-/** Rows of one tensor in canonical form; a null pointer is not wanted. Codes are i8
- *  bit patterns (signed for symmetric integers); nothing is written to codes,
- *  scales and zeros of a raw codec, nor to zeros of a scheme without them. */
+/** Rows of one tensor in canonical form; what is null is not wanted. Codes are
+ *  bytes, signed for symmetric integers. Nothing is written to codes, scales
+ *  and zeros of a raw codec, nor to zeros of a scheme without them. */
 typedef struct kvc_unpacked {
   size_t struct_size;
-  int8_t *codes;  /**< [tokens, kv_heads, channels] */
-  float *scales;  /**< [tokens, kv_heads, blocks] */
-  float *zeros;   /**< [tokens, kv_heads, blocks] */
-  float *values;  /**< [tokens, kv_heads, channels], dequantised. */
+  int8_t *codes; /**< [tokens, kv_heads, channels] */
+  float *scales; /**< [tokens, kv_heads, blocks] */
+  float *zeros;  /**< [tokens, kv_heads, blocks] */
+  float *values; /**< [tokens, kv_heads, channels], dequantised. */
 } kvc_unpacked;
 
-/** Reads tokens [token_begin, token_end) of a sequence, at most its P, back through
- *  the module's "unpack" kernel. `key` or `value` may be null. */
-KVC_API kvc_status kvc_cache_unpack(const kvc_cache *cache,
-                                    const kvc_module *module,
-                                    kvc_sequence sequence, int64_t token_begin,
-                                    int64_t token_end,
-                                    const kvc_parallel_for *threads,
-                                    kvc_diag *diag, const kvc_unpacked *key,
-                                    const kvc_unpacked *value);
+/** Reads tokens [token_begin, token_end) of a sequence, at most its P, back
+ *  through the module's "unpack" kernel. `key` or `value` may be null. */
+KVC_API kvc_status kvc_cache_unpack(
+    const kvc_cache *cache, const kvc_module *module, kvc_sequence sequence,
+    int64_t token_begin, int64_t token_end, const kvc_parallel_for *threads,
+    kvc_diag *diag, const kvc_unpacked *key, const kvc_unpacked *value);
 
 #ifdef __cplusplus
 }

@@ -2,9 +2,9 @@
 |*
 |* Part of kvc.
 |*
-|* A kvc_spec is a parsed and verified spec file. It never changes, so any number
-|* of threads may use it at once; strings that these calls hand out live as long
-|* as it does. Nothing here needs a device or a compiler.
+|* A kvc_spec is a parsed and verified spec file. It never changes, so any
+|* number of threads may use it at once; strings that these calls hand out live
+|* as long as it does. Nothing here needs a device or a compiler.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -73,8 +73,8 @@ typedef struct kvc_spec_info {
   const char *name;
   int64_t q_heads, kv_heads, head_dim, value_dim;
   double scale;
-  int32_t causal;          /**< 1: "causal", 0: "none". */
-  int64_t window;          /**< 0: no window. */
+  int32_t causal; /**< 1: "causal", 0: "none". */
+  int64_t window; /**< 0: no window. */
   int64_t window_sinks;
   double softcap;          /**< 0: none. */
   int32_t alibi;           /**< 1: input alibi_slopes is needed. */
@@ -84,7 +84,7 @@ typedef struct kvc_spec_info {
   kvc_dtype query, output; /**< Element types of io. */
   int64_t sink, recent;    /**< Tokens of the raw segments. */
   kvc_layout_kind layout;
-  int64_t page;            /**< Tokens of a page; 0 unless paged. */
+  int64_t page; /**< Tokens of a page; 0 unless paged. */
 } kvc_spec_info;
 
 /** Fills `*info`, whose struct_size the caller has set. */
@@ -95,11 +95,10 @@ KVC_API kvc_status kvc_spec_get_info(const kvc_spec *spec, kvc_diag *diag,
 typedef struct kvc_tensor_info {
   size_t struct_size;
   int64_t channels;       /**< Per kv head. */
-  int64_t num_parts;      /**< Parts of the scheme; 0 for a value that is the key. */
-  int64_t block_tokens;   /**< Tokens of a scale block; 1 for raw and static ones. */
+  int64_t num_parts;      /**< 0 for a value that is the key. */
+  int64_t block_tokens;   /**< Of a scale block; 1 for raw and static ones. */
   int64_t blocks;         /**< Scale blocks per token and kv head, all parts. */
-  double bytes_per_token; /**< Of one kv head: codes, scales, zeros, outliers;
-                               what a page adds as padding is not counted. */
+  double bytes_per_token; /**< Of one kv head; without the padding of pages. */
 } kvc_tensor_info;
 
 KVC_API kvc_status kvc_spec_get_tensor(const kvc_spec *spec, kvc_tensor tensor,
@@ -108,17 +107,17 @@ KVC_API kvc_status kvc_spec_get_tensor(const kvc_spec *spec, kvc_tensor tensor,
 /** How a range of channels is coded. */
 typedef struct kvc_part_info {
   size_t struct_size;
-  int64_t begin, end;     /**< Channels. */
-  const char *codec;      /**< "int4", "f16", .. */
-  int32_t bits;           /**< Of one code. */
-  int32_t raw;            /**< 1: codes are floats of `raw_dtype`; no scales. */
-  kvc_dtype raw_dtype;    /**< Raw only. */
-  int32_t signed_codes;   /**< 1: canonical codes are i8 (symmetric integers). */
-  int32_t has_zero;       /**< 1: blocks have a zero beside the scale. */
-  int32_t static_scale;   /**< 1: scales are inputs and lie in no page. */
-  kvc_dtype scale_dtype;  /**< Of scales and zeros; not raw. */
-  int64_t blocks;         /**< Scale blocks per token and kv head; 0 for raw. */
-  int64_t outliers;       /**< Per token and kv head. */
+  int64_t begin, end;    /**< Channels. */
+  const char *codec;     /**< "int4", "f16", .. */
+  int32_t bits;          /**< Of one code. */
+  int32_t raw;           /**< 1: codes are floats of `raw_dtype`; no scales. */
+  kvc_dtype raw_dtype;   /**< Raw only. */
+  int32_t signed_codes;  /**< 1: canonical codes are i8 (symmetric integers). */
+  int32_t has_zero;      /**< 1: blocks have a zero beside the scale. */
+  int32_t static_scale;  /**< 1: scales are inputs and lie in no page. */
+  kvc_dtype scale_dtype; /**< Of scales and zeros; not raw. */
+  int64_t blocks;        /**< Scale blocks per token and kv head; 0 for raw. */
+  int64_t outliers;      /**< Per token and kv head. */
 } kvc_part_info;
 
 KVC_API kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,

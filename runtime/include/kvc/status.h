@@ -12,7 +12,7 @@
 |*    zero. Zero is the default of every field.
 |*  - Handles are opaque. `*_free` of null is KVC_OK.
 |*  - Unless a comment says otherwise, calls on different objects may run at the
-|*    same time, and calls that take an object as const may run beside each other.
+|*    same time, and calls that take an object as const beside each other.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -34,27 +34,26 @@ extern "C" {
 
 typedef enum kvc_status {
   KVC_OK = 0,
-  KVC_INVALID_ARGUMENT = 1, /**< The call is wrong: a null, a count, a stride. */
-  KVC_INVALID_DATA = 2,     /**< What was read is wrong: a spec, a NaN, a file. */
-  KVC_UNSUPPORTED = 3,      /**< Valid, but not in this build, module or cache. */
+  KVC_INVALID_ARGUMENT = 1, /**< The call is wrong: a null, a count. */
+  KVC_INVALID_DATA = 2,     /**< What was read: a spec, a NaN, a file. */
+  KVC_UNSUPPORTED = 3,      /**< Valid, but not for this object. */
   KVC_OUT_OF_BLOCKS = 4,    /**< The cache has too few free blocks. */
-  KVC_STALE = 5,            /**< A handle of something that no longer exists. */
-  KVC_FAILED = 6            /**< The system refused: memory, a thread, a file. */
+  KVC_STALE = 5,            /**< A handle of what no longer exists. */
+  KVC_FAILED = 6            /**< The system: memory, a thread, a file. */
 } kvc_status;
 
-/** Where a failed call puts its message, "PLACE: what, expected, got". The buffer
- *  is the caller's. Every `kvc_diag *` of the API may be null; calls that succeed
- *  leave it alone. One thread at a time writes to a kvc_diag. */
+/** Where a failed call puts its message, "PLACE: what, expected, got". The
+ *  buffer is the caller's. Every `kvc_diag *` of the API may be null. Calls
+ *  that succeed leave it alone. One thread at a time writes to a kvc_diag. */
 typedef struct kvc_diag {
   size_t struct_size; /**< sizeof(kvc_diag). */
-  char *message;      /**< Zero-terminated and cut to `capacity`; may be null. */
-  size_t capacity;    /**< Bytes of `message`, the terminator included. */
-  size_t length;      /**< Out: bytes of the whole message without terminator. */
+  char *message;   /**< Zero-terminated and cut to `capacity`; may be null. */
+  size_t capacity; /**< Bytes of `message`, the terminator included. */
+  size_t length;   /**< Out: bytes of the whole message without terminator. */
 } kvc_diag;
 
 /** Initialiser of a kvc_diag over the array `buffer`. */
-#define KVC_DIAG_INIT(buffer)                                                  \
-  { sizeof(kvc_diag), (buffer), sizeof(buffer), 0 }
+#define KVC_DIAG_INIT(buffer) {sizeof(kvc_diag), (buffer), sizeof(buffer), 0}
 
 /** "ok", "invalid argument", .. ; "unknown status" for any other number. */
 KVC_API const char *kvc_status_name(kvc_status status);

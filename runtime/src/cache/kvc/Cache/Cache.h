@@ -1,0 +1,87 @@
+//===- Cache.h - What a kvc_cache holds ------------------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CACHE_CACHE_H
+#define KVC_CACHE_CACHE_H
+
+#include "kvc/Base/SpecHandle.h"
+#include "kvc/Cache/BlockPool.h"
+#include "kvc/Cache/Regions.h"
+#include "kvc/cache.h"
+
+#include <memory>
+#include <vector>
+
+namespace kvc {
+
+/// A slot of the sequence table and the sequence that lives in it now.
+struct Sequence {
+  uint32_t generation = 1; ///< Of the living or the next sequence; 0: retired.
+  bool isLive = false;
+  bool isOpen = false;        ///< Has a reservation.
+  int64_t committed = 0;      ///< C.
+  int64_t pending = 0;        ///< P.
+  int64_t written = 0;        ///< Rows that a kernel has written: C or P.
+  std::vector<int32_t> pages; ///< Paged.
+  ContiguousRun run;          ///< Contiguous.
+};
+
+/// What an append does to one sequence.
+struct AppendStep {
+  uint32_t slot;
+  int64_t newTokens;
+  int64_t newBlocks;
+};
+
+} // namespace kvc
+
+/// Bookkeeping and memory of one cache. Member functions that are not const
+/// change nothing when they fail.
+struct kvc_cache {
+  std::unique_ptr<kvc_spec> spec;
+  const kvc_device *device = nullptr;
+  bool isPaged = false, isPoisoned = false;
+  int64_t blockTokens = 0; ///< Tokens of a page; 64 where contiguous.
+  int64_t maxSequences = 0;
+
+  kvc::BlockPool pool;                 ///< Paged.
+  kvc::Memory memory;                  ///< Paged, unless borrowed.
+  kvc_cache_view pages = {};           ///< Paged; without a table.
+  int64_t totalRuns = 0, usedRuns = 0; ///< Contiguous: blocks of 64 tokens.
+
+  std::vector<kvc::Sequence> slots;
+  std::vector<uint32_t> freeSlots;
+
+  int64_t totalBlocks() const { return isPaged ? pool.total() : totalRuns; }
+  int64_t freeBlocks() const {
+    return isPaged ? pool.free() : totalRuns - usedRuns;
+  }
+  /// Blocks that hold `tokens` tokens.
+  int64_t blocksFor(int64_t tokens) const;
+
+  kvc_status find(kvc_sequence handle, kvc_diag *diag,
+                  const kvc::Sequence *&sequence) const;
+  kvc_status find(kvc_sequence handle, kvc_diag *diag,
+                  kvc::Sequence *&sequence);
+  /// What kernels read of a sequence.
+  kvc_cache_view viewOf(const kvc::Sequence &sequence) const;
+
+  kvc_status createSequence(kvc_diag *diag, kvc_sequence &handle);
+  void freeSequence(kvc::Sequence &sequence);
+  kvc_status planAppend(const kvc_append_request &request, kvc_diag *diag,
+                        std::vector<kvc::AppendStep> &steps) const;
+  kvc_status append(const std::vector<kvc::AppendStep> &steps, kvc_diag *diag);
+  void rollback(kvc::Sequence &sequence);
+
+private:
+  kvc_status reservePages(const std::vector<kvc::AppendStep> &steps);
+  kvc_status growRuns(const std::vector<kvc::AppendStep> &steps,
+                      kvc_diag *diag);
+  /// Gives back what lies behind the first `tokens` tokens.
+  void releaseBehind(kvc::Sequence &sequence, int64_t tokens);
+};
+
+#endif // KVC_CACHE_CACHE_H

@@ -1,0 +1,44 @@
+# The runtime: one static library for tools and tests, one shared library for
+# everybody else. Below both, in order: base (statuses, spec handles), devices,
+# cache, run.
+
+kvc_add_library(kvc_base
+  SRCS base/kvc/Base/SpecHandle.cpp base/kvc/Base/Status.cpp
+  LINK kvc_spec)
+target_include_directories(kvc_base PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/base)
+target_compile_definitions(kvc_base PRIVATE KVC_VERSION="${PROJECT_VERSION}")
+
+find_package(Threads REQUIRED)
+kvc_add_library(kvc_host
+  SRCS devices/host/HostDevice.cpp devices/host/ThreadPool.cpp devices/kvc/Devices/Memory.cpp
+  LINK kvc_base Threads::Threads)
+target_include_directories(kvc_host PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/devices)
+
+kvc_add_library(kvc_cache
+  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/Regions.cpp
+  LINK kvc_host)
+target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
+
+kvc_add_library(kvc_runtime
+  SRCS run/kvc/Run/Append.cpp run/kvc/Run/Attend.cpp run/kvc/Run/Batch.cpp run/kvc/Run/Convert.cpp
+       run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Unpack.cpp
+  LINK kvc_cache ${CMAKE_DL_LIBS})
+target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)
+
+# What the shared library shows is what the public headers declare: the version
+# script hides the rest, that of the standard library's templates included.
+foreach(library kvc_spec kvc_base kvc_host kvc_cache kvc_runtime)
+  set_target_properties(${library} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endforeach()
+add_library(kvc_runtime_shared SHARED
+  $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
+set(kvc_runtime_exports ${CMAKE_CURRENT_SOURCE_DIR}/kvc_runtime.map)
+target_link_options(kvc_runtime_shared PRIVATE LINKER:--version-script=${kvc_runtime_exports})
+set_target_properties(kvc_runtime_shared PROPERTIES
+  OUTPUT_NAME kvc_runtime VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  LINKER_LANGUAGE CXX LINK_DEPENDS ${kvc_runtime_exports})
+target_link_libraries(kvc_runtime_shared PUBLIC kvc_abi PRIVATE kvc_spec kvc_options Threads::Threads ${CMAKE_DL_LIBS})
+if(NOT KVC_ENABLE_SANITIZERS)
+  target_link_options(kvc_runtime_shared PRIVATE LINKER:-z,defs)
+endif()
