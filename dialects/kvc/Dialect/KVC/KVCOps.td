@@ -81,7 +81,7 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     $query `,` $cache `[` $kv_head `]` `rows` `(` $row_begin `to` $row_end `of` $num_queries `)`
     `keys` `(` $key_begin `to` $key_end `of` $length `)` (`slopes` `(` $slopes^ `)`)?
     `into` $partial_out `,` $partial_lse attr-dict
-    `:` type($query) `,` type($cache) `,` type($partial_out) `,` type($partial_lse) (`,` type($slopes)^)?
+    `:` type($query) `,` qualified(type($cache)) `,` type($partial_out) `,` type($partial_lse) (`,` type($slopes)^)?
   }];
   let hasVerifier = 1;
 }
@@ -115,7 +115,7 @@ def KVC_AppendOp : KVC_Op<"append"> {
     KVC_TensorAttr:$tensor);
   let assemblyFormat = [{
     $input `,` $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)` attr-dict
-    `:` type($input) `,` type($cache)
+    `:` type($input) `,` qualified(type($cache))
   }];
   let hasVerifier = 1;
 }
@@ -210,7 +210,7 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
   let assemblyFormat = [{
     $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)`
     `into` $codes `,` $scales `,` $zeros `,` $x attr-dict
-    `:` type($cache) `,` type($codes) `,` type($scales) `,` type($zeros) `,` type($x)
+    `:` qualified(type($cache)) `,` type($codes) `,` type($scales) `,` type($zeros) `,` type($x)
   }];
   let hasVerifier = 1;
 }

@@ -328,7 +328,7 @@ class KVC_LoadFromCacheOp<string mnemonic, Type resultType> : KVC_Op<mnemonic> {
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let results = (outs resultType:$result);
   let assemblyFormat = [{
-    $cache `[` $kv_head `,` $token `]` `valid` $valid attr-dict `:` type($cache) `to` type($result)
+    $cache `[` $kv_head `,` $token `]` `valid` $valid attr-dict `:` qualified(type($cache)) `to` type($result)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$cache, "::mlir::Value":$kvHead, "::mlir::Value":$token,
@@ -557,7 +557,7 @@ class KVC_StoreToCacheOp<string mnemonic, Type sourceType> : KVC_Op<mnemonic> {
     Index:$kv_head, Index:$token,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let assemblyFormat = [{
-    $source `,` $cache `[` $kv_head `,` $token `]` attr-dict `:` type($source) `,` type($cache)
+    $source `,` $cache `[` $kv_head `,` $token `]` attr-dict `:` type($source) `,` qualified(type($cache))
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$cache, "::mlir::Value":$kvHead, "::mlir::Value":$token,

@@ -53,7 +53,7 @@ def KVK_LoadOp : KVK_Op<"load"> {
   let results = (outs KVK_TileType:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `valid` $valid `channels` $channel attr-dict
-    `:` type($cache) `to` type($result)
+    `:` qualified(type($cache)) `to` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -83,7 +83,7 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
   }];
   let arguments = (ins KVK_TileType:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
   let results = (outs KVK_TileType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
   let builders = [
     /// The source's dims, elements `element`.
     OpBuilder<(ins "::mlir::Value":$source, "::mlir::Type":$element, "int64_t":$bias,
@@ -222,7 +222,7 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
     KVK_StorageAttr:$storage, I64Attr:$page);
   let results = (outs KVK_RowVector:$result);
   let assemblyFormat = [{
-    $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($cache) `to` type($result)
+    $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` qualified(type($cache)) `to` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -256,7 +256,7 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let assemblyFormat = [{
-    $source `,` $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($source) `,` type($cache)
+    $source `,` $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($source) `,` qualified(type($cache))
   }];
   let hasVerifier = 1;
 }
@@ -294,7 +294,7 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `block` $block (`valid` $valid^)? attr-dict
-    `:` type($cache) `to` type($result)
+    `:` qualified(type($cache)) `to` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -328,7 +328,7 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let assemblyFormat = [{
-    $source `,` $cache `[` $kv_head `,` $token `]` `block` $block attr-dict `:` type($source) `,` type($cache)
+    $source `,` $cache `[` $kv_head `,` $token `]` `block` $block attr-dict `:` type($source) `,` qualified(type($cache))
   }];
   let hasVerifier = 1;
 }
