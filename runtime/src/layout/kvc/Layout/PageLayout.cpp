@@ -91,7 +91,10 @@ std::optional<DotOperand> dotOperand(const spec::Codec &codec, Tensor tensor,
     return std::nullopt;
   operand.roles = *std::move(roles);
   operand.layout = *std::move(layout);
-  operand.options = {codec.bits, isKey ? "c" : "t", 0, ""};
+  operand.options = {.bits = codec.bits,
+                     .contracted = isKey ? "c" : "t",
+                     .vectorBits = 0,
+                     .separate = ""};
   if (!isHost) {
     operand.options.vectorBits = vectorBitsOf(operand);
     // Threads append different tokens at the same time.

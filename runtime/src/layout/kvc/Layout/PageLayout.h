@@ -65,7 +65,10 @@ struct Region {
   RegionKind kind;
   unsigned part = 0; ///< Index into Scheme::parts.
   /// Digits of t in [0, pageTokens), of c (codes) or b (metadata), and of h.
-  /// For contiguous "hnd" h is absent: its stride depends on the capacity.
+  /// The t digits of metadata begin at the tokens of a scale block. h is absent
+  /// where its stride depends on the capacity: contiguous "hnd". Kernels take
+  /// the terms of t and c or b (termsOf with dims) and add RegionStrides for
+  /// the rest.
   Storage storage;
   int64_t offset = 0; ///< Bytes from the start of the page slice; paged only.
 };
