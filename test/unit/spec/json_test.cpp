@@ -76,6 +76,7 @@ const BadText kBadTexts[] = {
     {"J2_BareWord", R"({"kvc": yes})", "$.kvc", "got \"yes\""},
     {"J2_LeadingZero", R"({"kvc": 01})", "$", "not JSON"},
     {"J2_LeadingPlus", R"({"kvc": +1})", "$.kvc", "not JSON"},
+    {"J2_LoneMinus", R"({"kvc": -})", "$.kvc", "expected digit after '-', got"},
     {"J2_HexNumber", R"({"kvc": 0x1})", "$", "not JSON"},
     {"J2_Control", "{\"kvc\": 1, \"name\": \"a\nb\"}", "$.name", "not JSON"},
     {"J2_LoneSurrogate", R"({"kvc": 1, "name": "\ud800"})", "$.name",

@@ -6,6 +6,7 @@
 
 #include "SpecText.h"
 
+#include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 
@@ -91,17 +92,21 @@ TEST(SupportsTest, RefusesByName) {
 
 TEST(SupportsTest, AnswersFast) {
   Spec spec = test::parsePatched("{}");
-  auto begin = std::chrono::steady_clock::now();
+  using Seconds = std::chrono::duration<double>;
+  // The best of many short batches: other programs' time does not count.
+  double best = 1;
   uintptr_t sum = 0;
-  for (int i = 0; i < 100'000; ++i) {
-    spec.attention.qHeads = 32 + (i & 1);
-    sum += uintptr_t(unsupportedReason(spec));
+  for (int batch = 0; batch < 50; ++batch) {
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) {
+      spec.attention.qHeads = 32 + (i & 1);
+      sum += uintptr_t(unsupportedReason(spec));
+    }
+    best = std::min(best,
+                    Seconds(std::chrono::steady_clock::now() - begin).count());
   }
-  std::chrono::duration<double> seconds =
-      std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(sum, 0u);
-  // A microsecond each, with room for sanitizers and busy machines.
-  EXPECT_LT(seconds.count(), 0.1);
+  EXPECT_LT(best / 1000, 1e-6);
 }
 
 } // namespace

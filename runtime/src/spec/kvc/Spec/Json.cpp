@@ -160,10 +160,11 @@ private:
 
   /// The parser's own words for what it wanted, which end its message.
   static std::string expectation(std::string_view what) {
-    size_t at = what.rfind("expected ");
+    size_t at = what.rfind("; expected ");
     if (at == std::string_view::npos)
       return "strict JSON";
-    return std::string(what.substr(at + std::string_view("expected ").size()));
+    what.remove_prefix(at + std::string_view("; expected ").size());
+    return std::string(what.substr(0, what.find("; last read")));
   }
 
   std::string lineAndColumn(size_t offset) const {
