@@ -1,0 +1,235 @@
+//===- Converter.cpp - Blocks, loops and scratch --------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// A cache line and a full AVX-512 register.
+constexpr int64_t kScratchAlignmentBytes = 64;
+
+bool touchesTiles(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isTile) ||
+         llvm::any_of(op->getResultTypes(), isTile);
+}
+
+} // namespace
+
+LogicalResult Converter::run() {
+  Region &body = function.getBody();
+  Block &old = body.front();
+  entry = new Block();
+  body.push_back(entry);
+  for (BlockArgument argument : old.getArguments())
+    scalars.map(argument,
+                entry->addArgument(argument.getType(), argument.getLoc()));
+
+  expandSkinnyContracts();
+  builder.setInsertionPointToEnd(entry);
+  LogicalResult converted = convertBlock(old);
+  if (succeeded(converted))
+    builder.clone(*old.getTerminator(), scalars);
+  // Values of the old body are used only there.
+  old.dropAllDefinedValueUses();
+  old.erase();
+  return converted;
+}
+
+LogicalResult Converter::convertBlock(Block &block) {
+  findDotPatterns(block);
+  for (Operation &op : block.without_terminator())
+    if (!covered.contains(&op) && failed(convertOp(&op)))
+      return failure();
+  return flush();
+}
+
+LogicalResult Converter::convertOp(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return success(succeeded(flush()) && succeeded(convertFor(loop)));
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return success(succeeded(flush()) && succeeded(convertIf(branch)));
+  if (!touchesTiles(op)) {
+    builder.clone(*op, scalars);
+    return success();
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!elements)
+      return op->emitOpError("tile constants must be splats");
+    tiles[constant.getResult()].splat = elements.getSplatValue<TypedAttr>();
+    return success();
+  }
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return success(succeeded(flush()) && succeeded(convertContract(contract)));
+  return addToGroup(op);
+}
+
+LogicalResult Converter::convertFor(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  SmallVector<Value> inits;
+  for (auto [init, argument] :
+       llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    if (!isTile(init.getType())) {
+      inits.push_back(scalar(init));
+      continue;
+    }
+    Value scratch = newScratch(TileShape::of(init.getType()).scratchType());
+    const TileValue &from = tiles[init];
+    if (from.splat)
+      fill(scratch, from.splat);
+    else
+      copy(scratchOf(init), scratch);
+    tiles[argument].scratch = scratch;
+  }
+
+  auto newLoop = scf::ForOp::create(builder, loc, scalar(loop.getLowerBound()),
+                                    scalar(loop.getUpperBound()),
+                                    scalar(loop.getStep()), inits);
+  newLoops[loop] = newLoop;
+  OpBuilder::InsertionGuard guard(builder);
+  // Without carried scalars the builder has already made the terminator.
+  if (!newLoop.getBody()->empty())
+    newLoop.getBody()->back().erase();
+  builder.setInsertionPointToEnd(newLoop.getBody());
+  scalars.map(loop.getInductionVar(), newLoop.getInductionVar());
+
+  auto saved = std::move(carriedOfYielded);
+  carriedOfYielded.clear();
+  unsigned carried = 0;
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (auto [argument, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), yield.getOperands())) {
+    if (isTile(argument.getType()))
+      carriedOfYielded[yielded] = argument;
+    else
+      scalars.map(argument, newLoop.getRegionIterArg(carried++));
+  }
+
+  if (failed(convertBlock(*loop.getBody())))
+    return failure();
+
+  SmallVector<Value> yields;
+  carried = 0;
+  for (auto [argument, yielded, result] : llvm::zip_equal(
+           loop.getRegionIterArgs(), yield.getOperands(), loop.getResults())) {
+    if (!isTile(argument.getType())) {
+      yields.push_back(scalar(yielded));
+      scalars.map(result, newLoop.getResult(carried++));
+      continue;
+    }
+    Value scratch = tiles[argument].scratch;
+    if (yielded != argument && tiles[yielded].scratch != scratch)
+      copy(scratchOf(yielded), scratch);
+    tiles[result].scratch = scratch;
+  }
+  scf::YieldOp::create(builder, loc, yields);
+  carriedOfYielded = std::move(saved);
+  return success();
+}
+
+LogicalResult Converter::convertIf(scf::IfOp branch) {
+  if (branch.getNumResults() != 0)
+    return branch.emitOpError(
+        "with results cannot be converted; use arith.select");
+  auto newBranch =
+      scf::IfOp::create(builder, branch.getLoc(), scalar(branch.getCondition()),
+                        !branch.getElseRegion().empty());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(newBranch.thenBlock());
+  if (failed(convertBlock(*branch.thenBlock())))
+    return failure();
+  if (branch.getElseRegion().empty())
+    return success();
+  builder.setInsertionPointToStart(newBranch.elseBlock());
+  return convertBlock(*branch.elseBlock());
+}
+
+Value Converter::newScratch(MemRefType type) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entry);
+  return memref::AllocaOp::create(
+      builder, function.getLoc(), type,
+      builder.getI64IntegerAttr(kScratchAlignmentBytes));
+}
+
+Value Converter::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, function.getLoc(), value);
+}
+
+void Converter::fill(Value scratch, TypedAttr element) {
+  Location loc = function.getLoc();
+  auto type = cast<MemRefType>(scratch.getType());
+  auto vectorType =
+      VectorType::get({type.getShape().back()}, type.getElementType());
+  Value splat = arith::ConstantOp::create(
+      builder, loc, SplatElementsAttr::get(vectorType, element));
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Value> indices;
+  for (int64_t extent : type.getShape().drop_back()) {
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(extent), index(1));
+    builder.setInsertionPointToStart(loop.getBody());
+    indices.push_back(loop.getInductionVar());
+  }
+  indices.push_back(index(0));
+  vector::StoreOp::create(builder, loc, splat, scratch, indices);
+}
+
+void Converter::copy(Value from, Value to) {
+  Location loc = function.getLoc();
+  auto type = cast<MemRefType>(to.getType());
+  auto vectorType =
+      VectorType::get({type.getShape().back()}, type.getElementType());
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Value> indices;
+  for (int64_t extent : type.getShape().drop_back()) {
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(extent), index(1));
+    builder.setInsertionPointToStart(loop.getBody());
+    indices.push_back(loop.getInductionVar());
+  }
+  indices.push_back(index(0));
+  Value moved = vector::LoadOp::create(builder, loc, vectorType, from, indices);
+  vector::StoreOp::create(builder, loc, moved, to, indices);
+}
+
+Value Converter::scratchOf(Value tile) {
+  TileValue &value = tiles[tile];
+  if (value.scratch)
+    return value.scratch;
+  Value scratch = newScratch(TileShape::of(tile.getType()).scratchType());
+  if (value.splat)
+    fill(scratch, value.splat);
+  else
+    vector::StoreOp::create(builder, tile.getLoc(), value.vector, scratch,
+                            ValueRange{index(0)});
+  value.scratch = scratch;
+  return scratch;
+}
+
+Value Converter::carriedScratchFor(Value result, Operation *last) {
+  Value carried = carriedOfYielded.lookup(result);
+  if (!carried)
+    return {};
+  for (Operation *user : carried.getUsers()) {
+    Operation *ancestor = last->getBlock()->findAncestorOpInBlock(*user);
+    bool earlier =
+        ancestor && (ancestor == last || ancestor->isBeforeInBlock(last));
+    if (!earlier)
+      return {};
+  }
+  return tiles[carried].scratch;
+}
+
+} // namespace kvc

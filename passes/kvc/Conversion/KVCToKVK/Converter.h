@@ -1,0 +1,185 @@
+//===- Converter.h - From tiles to loops over vectors -----------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// The state of one function's conversion from level 2 to level 3. The new body
+// is built beside the old one, in order:
+//
+//   - operations on scalars are copied;
+//   - neighbouring tile operations with the same loops form a *group*, which is
+//     emitted as one loop nest (Groups.cpp; what stands inside it:
+//     Elements.cpp, Memory.cpp);
+//   - contractions of codes become kvk.dot (Contract.cpp);
+//   - tiles carried by a loop live in one scratch memref that every iteration
+//     updates in place (Converter.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CONVERSION_KVCTOKVK_CONVERTER_H
+#define KVC_CONVERSION_KVCTOKVK_CONVERTER_H
+
+#include "TileValues.h"
+
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Dialect/KVK/KVKAttrs.h"
+#include "kvc/Layout/PageLayout.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace kvc {
+
+/// How one region of a tensor is stored: the attributes of the kvk ops on it.
+struct RegionStorage {
+  RegionStorage(CacheType cache, spec::Tensor tensor, unsigned part,
+                layout::RegionKind kind);
+
+  kvk::StorageAttr storage;
+  int64_t page;
+  mlir::Type element; ///< iN or the raw type; of codes.
+  int64_t centre =
+      0; ///< What was added to a centred code before it was stored.
+};
+
+/// Neighbouring tile operations that run in one loop nest.
+struct Group {
+  llvm::SmallVector<TileDim, 3> loops;
+  llvm::SmallVector<mlir::Operation *> ops;
+};
+
+/// A cast of codes to floats: part of a dot's operand.
+bool isWidening(mlir::Operation *op);
+/// Whether a kvc.load_codes is read by contractions alone (through casts and
+/// splits of its channels), so that no element of it is ever materialised.
+bool onlyDotsRead(mlir::Value codes);
+
+/// One iteration of a group's loop nest while its body is emitted.
+struct Iteration {
+  Iteration(llvm::ArrayRef<TileDim> loops, llvm::ArrayRef<mlir::Value> ivs)
+      : loops(loops), ivs(ivs.begin(), ivs.end()) {}
+
+  llvm::ArrayRef<TileDim> loops;
+  llvm::SmallVector<mlir::Value, 3> ivs;           ///< One per loop.
+  llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Tiles of this iteration.
+
+  bool isLoop(llvm::StringRef dim) const;
+  /// The induction variable of a dim that is a loop here.
+  mlir::Value iv(llvm::StringRef dim) const;
+};
+
+class Converter {
+public:
+  Converter(mlir::func::FuncOp function, bool integerDots)
+      : function(function), builder(function.getContext()),
+        integerDots(integerDots) {}
+
+  mlir::LogicalResult run();
+
+private:
+  // Converter.cpp: blocks, loops, scratch.
+  mlir::LogicalResult convertBlock(mlir::Block &block);
+  mlir::LogicalResult convertOp(mlir::Operation *op);
+  mlir::LogicalResult convertFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult convertIf(mlir::scf::IfOp branch);
+  mlir::Value newScratch(mlir::MemRefType type);
+  mlir::Value index(int64_t value);
+  mlir::Value scalar(mlir::Value value) {
+    return scalars.lookupOrDefault(value);
+  }
+  void fill(mlir::Value scratch, mlir::TypedAttr element);
+  void copy(mlir::Value from, mlir::Value to);
+  /// The tile as a scratch memref, spilling a vector or filling a constant.
+  mlir::Value scratchOf(mlir::Value tile);
+  /// A carried tile's memref if `result` may be written there directly: nothing
+  /// after operation `last` reads the carried value any more.
+  mlir::Value carriedScratchFor(mlir::Value result, mlir::Operation *last);
+
+  // Groups.cpp
+  mlir::LogicalResult addToGroup(mlir::Operation *op);
+  mlir::LogicalResult flush();
+  mlir::LogicalResult emitUniform(mlir::Operation *op);
+  mlir::LogicalResult emitNest(const Group &group);
+  mlir::Value tokenBound(const Group &group);
+  mlir::Value inIteration(Iteration &iteration, mlir::Value tile);
+  void storeInIteration(const Iteration &iteration, mlir::Value value,
+                        const TileShape &shape, mlir::Value scratch);
+  void reinterpret(mlir::Operation *op);
+
+  // Elements.cpp: one operation inside a loop nest.
+  mlir::LogicalResult emitInIteration(mlir::Operation *op,
+                                      Iteration &iteration);
+  mlir::Value emitReduce(mlir::Operation *op, Iteration &iteration);
+  mlir::Value emitIota(mlir::Operation *op, const Iteration &iteration);
+  mlir::Value saturate(mlir::Value value, mlir::FloatType type);
+
+  // Memory.cpp: tile operations that touch memory, inside a loop nest.
+  bool emitMemory(mlir::Operation *op, Iteration &iteration);
+  struct QueryRow {
+    mlir::Value inRange, query, head;
+  };
+  QueryRow queryRow(mlir::Value row, mlir::Value rowEnd, mlir::Value kvHead,
+                    int64_t group, const Iteration &iteration);
+  mlir::Value channelOf(const TileShape &shape, const Iteration &iteration);
+
+  // Contract.cpp
+  /// Rows of weights: f32, or i16 with a scale per row.
+  struct Weights {
+    mlir::Value rows;  ///< memref<RxKxf32> or memref<RxKxi16>.
+    mlir::Value scale; ///< memref<Rxf32>; null for f32 rows.
+  };
+  /// carried * alpha + dot, yielded as the next carried.
+  struct Accumulation {
+    mlir::Value carried, alpha, sum;
+  };
+  /// sum over blocks of scale * dot.
+  struct PartialDots {
+    mlir::Value scale, sum;
+  };
+  void findDotPatterns(mlir::Block &block);
+  /// Contractions without channels on the right are sums of metadata:
+  /// elementwise products and a reduction.
+  void expandSkinnyContracts();
+  mlir::LogicalResult convertContract(ContractOp contract);
+  mlir::LogicalResult emitDots(ContractOp contract, LoadCodesOp codes,
+                               mlir::Value into, bool accumulates);
+  mlir::LogicalResult emitPanelDot(ContractOp contract, mlir::Value into,
+                                   bool accumulates);
+  void rescaleRows(mlir::Value rows, mlir::Value alpha);
+  void zeroRowsFrom(mlir::Value panel, mlir::Value first);
+  Weights weightsOf(mlir::Value tile, mlir::Value rows, ContractOp contract,
+                    bool integer);
+  Weights quantise(mlir::Value rows);
+  mlir::Value flatRows(mlir::Value scratch);
+  mlir::Value expandRows(mlir::Value scratch, mlir::MemRefType type);
+  mlir::Value blockOf(mlir::Value scratch, mlir::Value block);
+  mlir::Value rowOf(mlir::Value scratch, mlir::Value row);
+  mlir::Value columnsOf(mlir::Value scratch, mlir::Value first, int64_t count);
+
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  bool integerDots;
+
+  mlir::Block *entry =
+      nullptr; ///< Of the new body; scratch is allocated there.
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, TileValue> tiles;
+  Group pending;
+  /// Tiles that the innermost loop yields, and the carried tile that each
+  /// becomes.
+  llvm::DenseMap<mlir::Value, mlir::Value> carriedOfYielded;
+  /// Operations that another operation's conversion has covered.
+  llvm::DenseSet<mlir::Operation *> covered;
+  llvm::DenseMap<mlir::Operation *, Accumulation> accumulations;
+  llvm::DenseMap<mlir::Operation *, PartialDots> partialDots;
+  llvm::DenseMap<mlir::Value, Weights> quantisedRows;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *>
+      newLoops; ///< By old loop.
+};
+
+} // namespace kvc
+
+#endif // KVC_CONVERSION_KVCTOKVK_CONVERTER_H

@@ -1,0 +1,158 @@
+//===- Elements.cpp - One tile operation inside a loop nest ---------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+vector::CombiningKind vectorKind(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Add:
+    return vector::CombiningKind::ADD;
+  case ReductionKind::MaximumF:
+    return vector::CombiningKind::MAXIMUMF;
+  case ReductionKind::MaxNumF:
+    return vector::CombiningKind::MAXNUMF;
+  case ReductionKind::MinimumF:
+    return vector::CombiningKind::MINIMUMF;
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+Value combine(OpBuilder &builder, Location loc, ReductionKind kind, Value a,
+              Value b) {
+  switch (kind) {
+  case ReductionKind::Add:
+    return arith::AddFOp::create(builder, loc, a, b);
+  case ReductionKind::MaximumF:
+    return arith::MaximumFOp::create(builder, loc, a, b);
+  case ReductionKind::MaxNumF:
+    return arith::MaxNumFOp::create(builder, loc, a, b);
+  case ReductionKind::MinimumF:
+    return arith::MinimumFOp::create(builder, loc, a, b);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+Value splatTo(OpBuilder &builder, Location loc, Type type, Value value) {
+  if (value.getType() == type)
+    return value;
+  return vector::BroadcastOp::create(builder, loc, cast<VectorType>(type),
+                                     value);
+}
+
+} // namespace
+
+LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
+  Location loc = op->getLoc();
+  if (emitMemory(op, iteration))
+    return success();
+
+  Value result;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    Type type = TileShape::of(broadcast.getType()).iterationType();
+    result = splatTo(builder, loc, type,
+                     inIteration(iteration, broadcast.getSource()));
+  } else if (isa<IotaOp>(op)) {
+    result = emitIota(op, iteration);
+  } else if (isa<ReduceOp>(op)) {
+    result = emitReduce(op, iteration);
+  } else if (auto round = dyn_cast<RoundToOp>(op)) {
+    Value value = inIteration(iteration, round.getSource());
+    result = value;
+    auto narrow = cast<FloatType>(round.getDtype());
+    if (!narrow.isF32()) {
+      Type wide = value.getType();
+      Type narrowType = isa<VectorType>(wide)
+                            ? Type(cast<VectorType>(wide).clone(narrow))
+                            : Type(narrow);
+      Value rounded = arith::TruncFOp::create(builder, loc, narrowType,
+                                              saturate(value, narrow));
+      result = arith::ExtFOp::create(builder, loc, wide, rounded);
+    }
+  } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(inIteration(iteration, operand));
+    Type type = TileShape::of(op->getResult(0).getType()).iterationType();
+    result = builder
+                 .create(loc, op->getName().getIdentifier(), operands, type,
+                         op->getAttrs())
+                 ->getResult(0);
+  } else {
+    return op->emitOpError("has no form at kernel level");
+  }
+  iteration.values[op->getResult(0)] = result;
+  return success();
+}
+
+Value Converter::emitIota(Operation *op, const Iteration &iteration) {
+  auto iota = cast<IotaOp>(op);
+  Location loc = op->getLoc();
+  TileShape shape = TileShape::of(iota.getType());
+  if (!shape.vector)
+    return arith::IndexCastOp::create(builder, loc, shape.element,
+                                      iteration.iv(shape.loops.front().first));
+  auto type = cast<VectorType>(shape.iterationType());
+  SmallVector<APInt> values;
+  for (int64_t i = 0; i < shape.vector->second; ++i)
+    values.push_back(APInt(type.getElementTypeBitWidth(), i));
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(type, values));
+}
+
+Value Converter::emitReduce(Operation *op, Iteration &iteration) {
+  auto reduce = cast<ReduceOp>(op);
+  Location loc = op->getLoc();
+  TileShape shape = TileShape::of(reduce.getSource().getType());
+  Value value = inIteration(iteration, reduce.getSource());
+  if (shape.vector && !hasDim(reduce.getType(), shape.vector->first))
+    // Sums may take any order: only attention adds, and it has bounds instead
+    // of bits.
+    value = vector::ReductionOp::create(
+        builder, loc, vectorKind(reduce.getKind()), value,
+        reduce.getKind() == ReductionKind::Add ? arith::FastMathFlags::reassoc
+                                               : arith::FastMathFlags::none);
+
+  bool reducesLoops = llvm::any_of(shape.loops, [&](const TileDim &loop) {
+    return !hasDim(reduce.getType(), loop.first);
+  });
+  if (!reducesLoops)
+    return value;
+  Iteration accumulated(iteration.loops, iteration.ivs);
+  return combine(builder, loc, reduce.getKind(),
+                 inIteration(accumulated, reduce.getResult()), value);
+}
+
+/// Clamps to the finite range of `type`, keeping NaN; rounding to nearest then
+/// never gives an infinity.
+Value Converter::saturate(Value value, FloatType type) {
+  Location loc = value.getLoc();
+  APFloat largest = APFloat::getLargest(type.getFloatSemantics());
+  bool losesInfo;
+  largest.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  auto constant = [&](const APFloat &bound) -> Value {
+    TypedAttr attribute = builder.getFloatAttr(builder.getF32Type(), bound);
+    if (auto vectorType = dyn_cast<VectorType>(value.getType()))
+      attribute = SplatElementsAttr::get(vectorType, attribute);
+    return arith::ConstantOp::create(builder, loc, attribute);
+  };
+  Value below =
+      arith::MinimumFOp::create(builder, loc, value, constant(largest));
+  largest.changeSign();
+  return arith::MaximumFOp::create(builder, loc, below, constant(largest));
+}
+
+} // namespace kvc

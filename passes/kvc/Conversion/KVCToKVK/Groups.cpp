@@ -1,0 +1,299 @@
+//===- Groups.cpp - Neighbouring tile operations as one loop nest ---------===//
+//
+// Part of kvc.
+//
+// A group is emitted as
+//
+//   for r { for b { loads from scratch; one vector operation per tile
+//   operation;
+//                   stores of what is used outside the group } }
+//
+// Operations without loops (tiles that are one vector) stand before it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// The tile whose dims an operation iterates over: its widest one.
+Type iterationTile(Operation *op) {
+  Type widest;
+  auto consider = [&](Type type) {
+    if (isTile(type) &&
+        (!widest || cast<RankedTensorType>(type).getRank() >
+                        cast<RankedTensorType>(widest).getRank()))
+      widest = type;
+  };
+  llvm::for_each(op->getResultTypes(), consider);
+  llvm::for_each(op->getOperandTypes(), consider);
+  return widest;
+}
+
+bool sameLoops(ArrayRef<TileDim> a, ArrayRef<TileDim> b) {
+  return llvm::equal(a, b, [](const TileDim &x, const TileDim &y) {
+    return x.first == y.first && x.second == y.second;
+  });
+}
+
+/// A reduction over one of the loops: complete only after the whole nest.
+bool reducesLoops(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return false;
+  return llvm::any_of(TileShape::of(reduce.getSource().getType()).loops,
+                      [&](const TileDim &loop) {
+                        return !hasDim(reduce.getType(), loop.first);
+                      });
+}
+
+/// The value an accumulation starts from.
+TypedAttr identityOf(ReduceOp reduce, Builder &builder) {
+  auto type = cast<FloatType>(
+      cast<RankedTensorType>(reduce.getType()).getElementType());
+  if (reduce.getKind() == ReductionKind::Add)
+    return builder.getFloatAttr(type, 0.0);
+  bool isMinimum = reduce.getKind() == ReductionKind::MinimumF;
+  return builder.getFloatAttr(
+      type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/!isMinimum));
+}
+
+} // namespace
+
+bool Iteration::isLoop(StringRef dim) const {
+  return llvm::any_of(loops,
+                      [&](const TileDim &loop) { return loop.first == dim; });
+}
+
+Value Iteration::iv(StringRef dim) const {
+  for (auto [loop, iv] : llvm::zip_equal(loops, ivs))
+    if (loop.first == dim)
+      return iv;
+  llvm_unreachable("not a loop of this nest");
+}
+
+LogicalResult Converter::addToGroup(Operation *op) {
+  if (isa<SplitOp, JoinOp>(op)) {
+    if (failed(flush()))
+      return failure();
+    reinterpret(op);
+    return success();
+  }
+  if (isa<LoadCodesOp>(op) && onlyDotsRead(op->getResult(0))) {
+    tiles[op->getResult(0)].codes = op;
+    return success();
+  }
+  if (isWidening(op) && tiles[op->getOperand(0)].codes) {
+    tiles[op->getResult(0)].codes = tiles[op->getOperand(0)].codes;
+    return success();
+  }
+
+  bool readsPending = llvm::any_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return producer && llvm::is_contained(pending.ops, producer);
+  });
+  bool readsUnfinished = llvm::any_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return producer && llvm::is_contained(pending.ops, producer) &&
+           reducesLoops(producer);
+  });
+
+  TileShape shape = TileShape::of(iterationTile(op));
+  if (shape.loops.empty()) {
+    if (readsPending && failed(flush()))
+      return failure();
+    return emitUniform(op);
+  }
+  if (!pending.ops.empty() &&
+      (readsUnfinished || !sameLoops(pending.loops, shape.loops)) &&
+      failed(flush()))
+    return failure();
+  if (pending.ops.empty())
+    pending.loops = shape.loops;
+  pending.ops.push_back(op);
+  return success();
+}
+
+LogicalResult Converter::emitUniform(Operation *op) {
+  Iteration iteration({}, {});
+  if (failed(emitInIteration(op, iteration)))
+    return failure();
+  for (Value result : op->getResults())
+    tiles[result].vector = iteration.values[result];
+  return success();
+}
+
+LogicalResult Converter::flush() {
+  if (pending.ops.empty())
+    return success();
+  Group group = std::move(pending);
+  pending = Group();
+  return emitNest(group);
+}
+
+LogicalResult Converter::emitNest(const Group &group) {
+  Operation *last = group.ops.back();
+  Location loc = last->getLoc();
+  DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+
+  bool loopsOverTokens = llvm::any_of(
+      group.loops, [](const TileDim &loop) { return loop.first == "t"; });
+  Value tokens = loopsOverTokens ? tokenBound(group) : Value();
+
+  // Scratch for what outlives an iteration; accumulators start from their
+  // identity.
+  SmallVector<std::pair<Value, Value>> outputs; // tile, scratch
+  for (Operation *op : group.ops)
+    for (Value result : op->getResults()) {
+      bool outlives = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return !members.contains(user);
+      });
+      if (!outlives)
+        continue;
+      Value scratch =
+          reducesLoops(op) ? Value() : carriedScratchFor(result, last);
+      if (!scratch)
+        scratch = newScratch(TileShape::of(result.getType()).scratchType());
+      if (reducesLoops(op))
+        fill(scratch, identityOf(cast<ReduceOp>(op), builder));
+      tiles[result].scratch = scratch;
+      if (hasDim(result.getType(), "t"))
+        tiles[result].valid = tokens;
+      outputs.push_back({result, scratch});
+    }
+
+  // What the body reads from outside may have to be spilled before the loops.
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (isTile(operand.getType()) &&
+          !members.contains(operand.getDefiningOp())) {
+        TileShape shape = TileShape::of(operand.getType());
+        bool vectorIsLoop =
+            shape.vector && llvm::any_of(group.loops, [&](const TileDim &loop) {
+              return loop.first == shape.vector->first;
+            });
+        if (tiles[operand].vector && vectorIsLoop)
+          scratchOf(operand);
+      }
+
+  OpBuilder::InsertionGuard guard(builder);
+  Iteration iteration(group.loops, {});
+  for (const TileDim &loop : group.loops) {
+    Value bound = loop.first == "t" ? tokens : Value();
+    auto nest = scf::ForOp::create(
+        builder, loc, index(0), bound ? bound : index(loop.second), index(1));
+    builder.setInsertionPointToStart(nest.getBody());
+    iteration.ivs.push_back(nest.getInductionVar());
+  }
+  for (Operation *op : group.ops)
+    if (failed(emitInIteration(op, iteration)))
+      return failure();
+  // Stores come last: a carried tile is read by this iteration before it
+  // changes.
+  for (auto [tile, scratch] : outputs)
+    storeInIteration(iteration, iteration.values[tile],
+                     TileShape::of(tile.getType()), scratch);
+  return success();
+}
+
+/// Tokens that a loop over t may touch: those that its codes or stores call
+/// valid.
+Value Converter::tokenBound(const Group &group) {
+  for (Operation *op : group.ops) {
+    if (auto codes = dyn_cast<LoadCodesOp>(op))
+      return scalar(codes.getValid());
+    if (auto store = dyn_cast<StoreRowsOp>(op))
+      return scalar(store.getValid());
+  }
+  return {};
+}
+
+Value Converter::inIteration(Iteration &iteration, Value tile) {
+  if (!isTile(tile.getType()))
+    return scalar(tile);
+  if (Value value = iteration.values.lookup(tile))
+    return value;
+
+  Location loc = tile.getLoc();
+  TileShape shape = TileShape::of(tile.getType());
+  bool asScalar = !shape.vector || iteration.isLoop(shape.vector->first);
+  const TileValue &value = tiles[tile];
+  if (value.splat) {
+    if (asScalar)
+      return arith::ConstantOp::create(builder, loc, value.splat);
+    auto type = cast<VectorType>(shape.iterationType());
+    return arith::ConstantOp::create(builder, loc,
+                                     SplatElementsAttr::get(type, value.splat));
+  }
+  if (value.vector && !asScalar)
+    return value.vector;
+
+  SmallVector<Value> indices;
+  for (const TileDim &loop : shape.loops)
+    indices.push_back(iteration.iv(loop.first));
+  if (shape.vector)
+    indices.push_back(asScalar ? iteration.iv(shape.vector->first) : index(0));
+  Value &loaded = iteration.values[tile];
+  if (asScalar)
+    loaded = memref::LoadOp::create(builder, loc, value.scratch, indices);
+  else
+    loaded = vector::LoadOp::create(builder, loc,
+                                    cast<VectorType>(shape.iterationType()),
+                                    value.scratch, indices);
+  return loaded;
+}
+
+void Converter::storeInIteration(const Iteration &iteration, Value value,
+                                 const TileShape &shape, Value scratch) {
+  Location loc = value.getLoc();
+  SmallVector<Value> indices;
+  for (const TileDim &loop : shape.loops)
+    indices.push_back(iteration.iv(loop.first));
+  bool isVector = isa<VectorType>(value.getType());
+  if (shape.vector)
+    indices.push_back(isVector ? index(0) : iteration.iv(shape.vector->first));
+  if (isVector)
+    vector::StoreOp::create(builder, loc, value, scratch, indices);
+  else
+    memref::StoreOp::create(builder, loc, value, scratch, indices);
+}
+
+/// Splitting and joining channels only renames indices of the same memory.
+void Converter::reinterpret(Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  if (tiles[input].codes) {
+    tiles[result].codes = tiles[input].codes;
+    return;
+  }
+  if (tiles[input].splat) {
+    tiles[result].splat = tiles[input].splat;
+    return;
+  }
+  Value scratch = scratchOf(input);
+  auto from = cast<MemRefType>(scratch.getType());
+  MemRefType to = TileShape::of(result.getType()).scratchType();
+  // Both end in channels: [.., C] against [.., B, E].
+  bool splits = to.getRank() > from.getRank();
+  int64_t kept = (splits ? from : to).getRank() - 1;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < kept; ++dim)
+    groups.push_back({dim});
+  groups.push_back({kept, kept + 1});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(scratch.getDefiningOp());
+  tiles[result].scratch =
+      splits ? Value(memref::ExpandShapeOp::create(builder, op->getLoc(), to,
+                                                   scratch, groups))
+             : Value(memref::CollapseShapeOp::create(builder, op->getLoc(), to,
+                                                     scratch, groups));
+}
+
+} // namespace kvc

@@ -1,0 +1,276 @@
+//===- Memory.cpp - Tile operations that touch memory, in a loop nest -----===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converter.h"
+
+#include "kvc/Dialect/KVK/KVKOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+Value loadAs(OpBuilder &builder, Location loc, Type type, Value memory,
+             ValueRange indices) {
+  Type stored = cast<MemRefType>(memory.getType()).getElementType();
+  Type loaded = withElement(type, stored);
+  Value value =
+      isa<VectorType>(type)
+          ? Value(vector::LoadOp::create(builder, loc, cast<VectorType>(loaded),
+                                         memory, indices))
+          : Value(memref::LoadOp::create(builder, loc, memory, indices));
+  return loaded == type
+             ? value
+             : Value(arith::ExtFOp::create(builder, loc, type, value));
+}
+
+void storeTo(OpBuilder &builder, Location loc, Value value, Value memory,
+             ValueRange indices) {
+  if (isa<VectorType>(value.getType()))
+    vector::StoreOp::create(builder, loc, value, memory, indices);
+  else
+    memref::StoreOp::create(builder, loc, value, memory, indices);
+}
+
+/// Adds a constant to a code of any integer type.
+Value addConstant(OpBuilder &builder, Location loc, Value value,
+                  int64_t addend) {
+  if (addend == 0)
+    return value;
+  TypedAttr attribute =
+      builder.getIntegerAttr(getElementTypeOrSelf(value.getType()), addend);
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    attribute = SplatElementsAttr::get(vector, attribute);
+  return arith::AddIOp::create(
+      builder, loc, value, arith::ConstantOp::create(builder, loc, attribute));
+}
+
+} // namespace
+
+/// Where row `row + r` of a kv head is: rows of all queries of a head follow
+/// each other, `group` heads per query. Out-of-range rows read the last one.
+Converter::QueryRow Converter::queryRow(Value row, Value rowEnd, Value kvHead,
+                                        int64_t group,
+                                        const Iteration &iteration) {
+  Location loc = row.getLoc();
+  Value at = arith::AddIOp::create(builder, loc, row, iteration.iv("r"));
+  Value last = arith::SubIOp::create(builder, loc, rowEnd, index(1));
+  QueryRow result;
+  result.inRange = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::slt, at, rowEnd);
+  Value clamped = arith::MinSIOp::create(builder, loc, at, last);
+  Value firstHead = arith::MulIOp::create(builder, loc, kvHead, index(group));
+  result.query = arith::DivUIOp::create(builder, loc, clamped, index(group));
+  result.head = arith::AddIOp::create(
+      builder, loc, firstHead,
+      arith::RemUIOp::create(builder, loc, clamped, index(group)));
+  return result;
+}
+
+/// First channel of this iteration: its channel block times the block's size.
+Value Converter::channelOf(const TileShape &shape, const Iteration &iteration) {
+  if (!shape.isLoop("b"))
+    return index(0);
+  return arith::MulIOp::create(builder, function.getLoc(), iteration.iv("b"),
+                               index(shape.vector->second));
+}
+
+bool Converter::emitMemory(Operation *op, Iteration &iteration) {
+  Location loc = op->getLoc();
+  auto define = [&](Value tile, Value value) {
+    iteration.values[tile] = value;
+  };
+  auto typeOf = [](Value tile) {
+    return TileShape::of(tile.getType()).iterationType();
+  };
+  auto guarded = [&](Value condition, llvm::function_ref<void()> body) {
+    auto branch =
+        scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    body();
+  };
+
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](LoadQueryOp load) {
+        QueryRow row =
+            queryRow(scalar(load.getRow()), scalar(load.getRowEnd()),
+                     scalar(load.getKvHead()), load.getGroup(), iteration);
+        auto type = cast<VectorType>(typeOf(load.getResult()));
+        Value value = loadAs(builder, loc, type, scalar(load.getMemref()),
+                             {row.query, row.head, index(0)});
+        Value zero =
+            arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+        define(load.getResult(),
+               arith::SelectOp::create(builder, loc, row.inRange, value, zero));
+        return true;
+      })
+      .Case([&](LoadRowValuesOp load) {
+        QueryRow row =
+            queryRow(scalar(load.getRow()), scalar(load.getRowEnd()),
+                     scalar(load.getKvHead()), load.getGroup(), iteration);
+        define(load.getResult(),
+               memref::LoadOp::create(builder, loc, scalar(load.getMemref()),
+                                      ValueRange{row.head}));
+        return true;
+      })
+      .Case([&](LoadInputOp load) {
+        TileShape shape = TileShape::of(load.getType());
+        define(load.getResult(),
+               loadAs(builder, loc, shape.iterationType(),
+                      scalar(load.getMemref()),
+                      {scalar(load.getIndex()), scalar(load.getKvHead()),
+                       channelOf(shape, iteration)}));
+        return true;
+      })
+      .Case([&](LoadCodesOp load) {
+        TileShape shape = TileShape::of(load.getType());
+        Value token = arith::AddIOp::create(
+            builder, loc, scalar(load.getToken()), iteration.iv("t"));
+        RegionStorage codes(load.getCache().getType(), load.getTensor(),
+                            load.getPart(), layout::RegionKind::Codes);
+        Value value = kvk::LoadRowOp::create(
+            builder, loc, shape.iterationType(), scalar(load.getCache()),
+            scalar(load.getKvHead()), token, channelOf(shape, iteration),
+            load.getTensor(), load.getPart(), codes.storage, codes.page);
+        define(load.getResult(),
+               addConstant(builder, loc, value, -codes.centre));
+        return true;
+      })
+      .Case<LoadScaleOp, LoadZeroOp>([&](auto load) {
+        constexpr bool isScale = std::is_same_v<decltype(load), LoadScaleOp>;
+        TileShape shape = TileShape::of(load.getType());
+        Value block = shape.isLoop("b") ? iteration.iv("b") : index(0);
+        RegionStorage meta(
+            load.getCache().getType(), load.getTensor(), load.getPart(),
+            isScale ? layout::RegionKind::Scales : layout::RegionKind::Zeros);
+        define(load.getResult(),
+               kvk::LoadMetaOp::create(
+                   builder, loc, shape.iterationType(), scalar(load.getCache()),
+                   scalar(load.getKvHead()), scalar(load.getToken()), block,
+                   scalar(load.getValid()), load.getTensor(), load.getPart(),
+                   isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
+                   meta.storage, meta.page));
+        return true;
+      })
+      .Case([&](StoreCodesOp store) {
+        TileShape shape = TileShape::of(store.getSource().getType());
+        RegionStorage codes(store.getCache().getType(), store.getTensor(),
+                            store.getPart(), layout::RegionKind::Codes);
+        Value value =
+            addConstant(builder, loc, inIteration(iteration, store.getSource()),
+                        codes.centre);
+        kvk::StoreRowOp::create(builder, loc, value, scalar(store.getCache()),
+                                scalar(store.getKvHead()),
+                                scalar(store.getToken()),
+                                channelOf(shape, iteration), store.getTensor(),
+                                store.getPart(), codes.storage, codes.page);
+        return true;
+      })
+      .Case<StoreScaleOp, StoreZeroOp>([&](auto store) {
+        constexpr bool isScale = std::is_same_v<decltype(store), StoreScaleOp>;
+        RegionStorage meta(
+            store.getCache().getType(), store.getTensor(), store.getPart(),
+            isScale ? layout::RegionKind::Scales : layout::RegionKind::Zeros);
+        kvk::StoreMetaOp::create(
+            builder, loc, inIteration(iteration, store.getSource()),
+            scalar(store.getCache()), scalar(store.getKvHead()),
+            scalar(store.getToken()), iteration.iv("b"), store.getTensor(),
+            store.getPart(),
+            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero, meta.storage,
+            meta.page);
+        return true;
+      })
+      .Case([&](LoadPartialOp load) {
+        // Rows past the end read the last one; nothing stores them.
+        Value last = arith::SubIOp::create(builder, loc,
+                                           scalar(load.getRowEnd()), index(1));
+        Value row = arith::AddIOp::create(builder, loc, scalar(load.getRow()),
+                                          iteration.iv("r"));
+        SmallVector<Value> indices{
+            scalar(load.getSplit()),
+            arith::MinSIOp::create(builder, loc, row, last)};
+        if (isa<VectorType>(typeOf(load.getResult())))
+          indices.push_back(index(0));
+        define(load.getResult(), loadAs(builder, loc, typeOf(load.getResult()),
+                                        scalar(load.getMemref()), indices));
+        return true;
+      })
+      .Case([&](StorePartialOp store) {
+        Value row = arith::AddIOp::create(builder, loc, scalar(store.getRow()),
+                                          iteration.iv("r"));
+        Value inRange =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, row,
+                                  scalar(store.getRowEnd()));
+        Value value = inIteration(iteration, store.getSource());
+        guarded(inRange, [&] {
+          SmallVector<Value> indices{row};
+          if (isa<VectorType>(value.getType()))
+            indices.push_back(index(0));
+          storeTo(builder, loc, value, scalar(store.getMemref()), indices);
+        });
+        return true;
+      })
+      .Case([&](StoreOutputOp store) {
+        QueryRow row =
+            queryRow(scalar(store.getRow()), scalar(store.getRowEnd()),
+                     scalar(store.getKvHead()), store.getGroup(), iteration);
+        Value value = inIteration(iteration, store.getSource());
+        auto element = cast<FloatType>(
+            cast<MemRefType>(store.getMemref().getType()).getElementType());
+        if (!element.isF32())
+          value = arith::TruncFOp::create(builder, loc,
+                                          withElement(value.getType(), element),
+                                          saturate(value, element));
+        guarded(row.inRange, [&] {
+          SmallVector<Value> indices{row.query, row.head};
+          if (isa<VectorType>(value.getType()))
+            indices.push_back(index(0));
+          storeTo(builder, loc, value, scalar(store.getMemref()), indices);
+        });
+        return true;
+      })
+      .Case([&](StoreRowsOp store) {
+        TileShape shape = TileShape::of(store.getSource().getType());
+        Value value = inIteration(iteration, store.getSource());
+        if (shape.vector->first != "t") {
+          Value row = arith::AddIOp::create(
+              builder, loc, scalar(store.getIndex()), iteration.iv("t"));
+          storeTo(builder, loc, value, scalar(store.getMemref()),
+                  {row, channelOf(shape, iteration)});
+          return true;
+        }
+        // A column of metadata: one element per token.
+        Value column = shape.isLoop("b") ? iteration.iv("b") : index(0);
+        auto loop = scf::ForOp::create(builder, loc, index(0),
+                                       scalar(store.getValid()), index(1));
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(loop.getBody());
+        Value element = vector::ExtractOp::create(
+            builder, loc, value, OpFoldResult(loop.getInductionVar()));
+        Value row = arith::AddIOp::create(
+            builder, loc, scalar(store.getIndex()), loop.getInductionVar());
+        memref::StoreOp::create(builder, loc, element,
+                                scalar(store.getMemref()),
+                                ValueRange{row, column});
+        return true;
+      })
+      .Default(false);
+}
+
+} // namespace kvc

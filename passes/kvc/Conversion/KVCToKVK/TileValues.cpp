@@ -1,0 +1,86 @@
+//===- TileValues.cpp - Where a tile lives at level 3 ---------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileValues.h"
+
+#include "Converter.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+bool isChannelDim(StringRef name) {
+  return name == "c" || name == "d" || name == "e";
+}
+
+} // namespace
+
+TileShape TileShape::of(Type tile) {
+  auto tensor = cast<RankedTensorType>(tile);
+  TileShape shape;
+  shape.element = tensor.getElementType();
+  SmallVector<TileDim> dims = tileDimsOf(tile);
+  for (const TileDim &dim : dims)
+    if (isChannelDim(dim.first))
+      shape.vector = dim;
+  for (const TileDim &dim : dims)
+    if (!shape.vector && dim.first == "t")
+      shape.vector = dim;
+  for (StringRef name : {"r", "t", "b"})
+    for (const TileDim &dim : dims)
+      if (dim.first == name && !(shape.vector && shape.vector->first == name))
+        shape.loops.push_back(dim);
+  return shape;
+}
+
+bool TileShape::isLoop(StringRef dim) const {
+  return llvm::any_of(loops,
+                      [&](const TileDim &loop) { return loop.first == dim; });
+}
+
+Type TileShape::iterationType() const {
+  if (!vector)
+    return element;
+  return VectorType::get({vector->second}, element);
+}
+
+MemRefType TileShape::scratchType() const {
+  SmallVector<int64_t> extents;
+  for (const TileDim &loop : loops)
+    extents.push_back(loop.second);
+  if (vector)
+    extents.push_back(vector->second);
+  return MemRefType::get(extents, element);
+}
+
+RegionStorage::RegionStorage(CacheType cache, spec::Tensor tensor,
+                             unsigned part, layout::RegionKind kind) {
+  MLIRContext *context = cache.getContext();
+  const spec::Spec &spec = cache.getSpec();
+  const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
+  layout::PageLayout pages =
+      layout::pageLayout(spec, tensor, layout::TargetFamily::Host);
+  storage = kvk::StorageAttr::get(context, pages.region(kind, part).storage);
+  page = pages.pageTokens;
+  if (scheme.codec.isRaw()) {
+    element = scheme.codec.raw == spec::DType::F32
+                  ? Type(Float32Type::get(context))
+              : scheme.codec.raw == spec::DType::F16
+                  ? Type(Float16Type::get(context))
+                  : Type(BFloat16Type::get(context));
+    return;
+  }
+  element = IntegerType::get(context, scheme.codec.bits);
+  bool twosComplement =
+      scheme.codec.bits == 8 && scheme.zero == spec::Zero::None;
+  centre = twosComplement ? 0 : int64_t(1) << (scheme.codec.bits - 1);
+}
+
+} // namespace kvc

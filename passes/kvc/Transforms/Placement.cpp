@@ -1,0 +1,154 @@
+//===- Placement.cpp - Legal places and their costs -----------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Transforms/Placement.h"
+
+#include "kvc/Dialect/KVC/KVCTiles.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// A dot over a slice of channels works on whole chunks of lanes, 16 or, where
+/// the channels are an odd multiple of 8, 8.
+bool fillsLanes(int64_t blockChannels, int64_t channels) {
+  return blockChannels % (channels % 16 == 0 ? 16 : 8) == 0;
+}
+
+// Costs, in operations per element. A product of codes with integer weights
+// takes half an operation; codes that carry a factor in registers are floats
+// and take a whole one, after widening and storing them.
+constexpr double kIntegerProduct = 0.5, kFloatProduct = 1.0, kPanel = 3.0;
+// Another set of weights is scaled, searched for its maximum, rounded and
+// stored.
+constexpr double kWeights = 4.0;
+
+struct Extents {
+  double rows, tokens, channels, blocks;
+};
+
+Extents extentsOf(CodeContraction contraction) {
+  Type codes = contraction.dequantize.getCodes().getType();
+  Extents extents;
+  extents.rows = extentOf(contraction.contract.getLhs().getType(), "r");
+  extents.tokens = extentOf(codes, "t");
+  extents.blocks = extentOf(codes, "b");
+  extents.channels =
+      static_cast<double>(cast<RankedTensorType>(codes).getNumElements()) /
+      extents.tokens;
+  return extents;
+}
+
+bool disjoint(Type tile, ArrayRef<StringRef> dims) {
+  return llvm::none_of(dims, [&](StringRef dim) { return hasDim(tile, dim); });
+}
+
+/// Cost of keeping a factor on the codes: the panel, and float products instead
+/// of integer ones.
+double registerCost(const Extents &e) {
+  return e.tokens * e.channels * (kPanel + 1) +
+         e.rows * e.tokens * e.channels * (kFloatProduct - kIntegerProduct);
+}
+
+/// Inserts `place` behind those that cost as much or less.
+void insertByCost(SmallVector<PlaceCost> &places, PlaceCost place) {
+  auto behind = llvm::upper_bound(
+      places, place,
+      [](const PlaceCost &a, const PlaceCost &b) { return a.cost < b.cost; });
+  places.insert(behind, place);
+}
+
+} // namespace
+
+SmallVector<CodeContraction> codeContractionsIn(Operation *function) {
+  SmallVector<CodeContraction> found;
+  function->walk([&](ContractOp contract) {
+    if (auto dequantize = contract.getRhs().getDefiningOp<DequantizeOp>())
+      found.push_back({contract, dequantize});
+  });
+  return found;
+}
+
+bool CodeContraction::givesScores() const {
+  ContractOp op = contract;
+  return hasDim(op.getType(), "t");
+}
+
+SmallVector<StringRef> CodeContraction::contracted() const {
+  ContractOp op = contract;
+  SmallVector<StringRef> dims;
+  for (StringRef dim : dimsOf(op.getRhs().getType()))
+    if (!hasDim(op.getType(), dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
+  DequantizeOp dequantize = contraction.dequantize;
+  Type factor = dequantize.getScale().getType(),
+       codes = dequantize.getCodes().getType();
+  Type lhs = ContractOp(contraction.contract).getLhs().getType();
+  SmallVector<StringRef> contracted = contraction.contracted();
+  Extents e = extentsOf(contraction);
+  bool blocksFillLanes =
+      !hasDim(codes, "b") ||
+      fillsLanes(extentOf(codes, "e"), static_cast<int64_t>(e.channels));
+
+  SmallVector<PlaceCost> places;
+  if (disjoint(factor, contracted)) { // pull
+    double results =
+        contraction.givesScores() ? e.rows * e.tokens : e.rows * e.channels;
+    places.push_back(
+        {contraction.givesScores() ? Place::Score : Place::Output, results});
+  } else {
+    // push: what f has and A lacks must be a block of channels, a batch dim of
+    // the product.
+    bool meetsLhs = llvm::any_of(
+        dimsOf(factor), [&](StringRef dim) { return hasDim(lhs, dim); });
+    bool staysProduct = llvm::all_of(dimsOf(factor), [&](StringRef dim) {
+      return hasDim(lhs, dim) ||
+             (dim == "b" && !llvm::is_contained(contracted, dim));
+    });
+    if (meetsLhs && staysProduct && blocksFillLanes) {
+      double copies = hasDim(factor, "b") && !hasDim(lhs, "b") ? e.blocks : 1;
+      double weights =
+          contraction.givesScores()
+              ? e.rows * e.channels
+              : e.rows * e.tokens * (copies + kWeights * (copies - 1));
+      places.push_back(
+          {contraction.givesScores() ? Place::Query : Place::P, weights});
+    }
+    // split
+    bool all = llvm::all_of(contracted,
+                            [&](StringRef dim) { return hasDim(factor, dim); });
+    if (!all && contraction.givesScores() && blocksFillLanes)
+      insertByCost(places, {Place::Partial, e.rows * e.tokens * 2 * e.blocks});
+  }
+  insertByCost(places, {Place::Register, registerCost(e)});
+  return places;
+}
+
+SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
+                                  Place scale) {
+  DequantizeOp dequantize = contraction.dequantize;
+  Extents e = extentsOf(contraction);
+  double terms = hasDim(dequantize.getZero().getType(), "b") ? e.blocks : 1;
+  SmallVector<PlaceCost> places;
+  // The term without codes: metadata times sums of A, added to the result.
+  insertByCost(places,
+               {contraction.givesScores() ? Place::Score : Place::Output,
+                e.rows * e.tokens * terms});
+  // s * (u - z) may keep z alone; s * u + m needs s there too.
+  if (scale == Place::Register)
+    insertByCost(places, {Place::Register, e.tokens * e.channels});
+  else if (dequantize.getZeroKind() == spec::Zero::Code)
+    insertByCost(places, {Place::Register, registerCost(e)});
+  return places;
+}
+
+} // namespace kvc
