@@ -1,4 +1,5 @@
-//===- conformance_test.cpp - The reference against foreign cases *- C++ -*-===//
+//===- conformance_test.cpp - The reference against foreign cases *- C++
+//-*-===//
 //
 // Part of kvc.
 //
