@@ -218,7 +218,7 @@ private:
     return std::ldexp(double(random() >> 11) + 1, -int(random() % 60) - 20);
   }
 
-  json part(int channels) {
+  json part() {
     json part;
     const char *codec = pick<const char *>(
         {"f16", "bf16", "f32", "int8", "int7", "int6", "int5", "int4", "int3",
@@ -282,12 +282,12 @@ private:
       tensor["parts"] = json::array();
       int cut = chance(30) ? channels : channels / 2;
       for (int begin = 0; begin < channels; begin += cut) {
-        json entry = part(cut);
+        json entry = part();
         entry["channels"] = {begin, begin + cut};
         tensor["parts"].push_back(entry);
       }
     } else {
-      tensor = part(channels);
+      tensor = part();
     }
     if (isKey && chance(20)) {
       tensor["rope"] = {{"style", pick<const char *>({"half", "pairs"})},
