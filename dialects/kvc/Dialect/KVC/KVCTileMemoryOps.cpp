@@ -11,6 +11,8 @@
 #include "MemRefShape.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace kvc {
@@ -41,6 +43,14 @@ static LogicalResult verifyGroup(Operation *op, int64_t group) {
   if (group <= 0)
     return op->emitOpError() << "group: expected a positive number, got " << group;
   return success();
+}
+
+/// Elements of a tile; saturates, whatever extents the tile has.
+static uint64_t countElements(RankedTensorType tile) {
+  uint64_t count = 1;
+  for (int64_t extent : tile.getShape())
+    count = llvm::SaturatingMultiply<uint64_t>(count, extent);
+  return count;
 }
 
 /// A memref with leading dims `leading`, plus static dense channels unless the
@@ -109,8 +119,9 @@ LogicalResult LoadInputOp::verify() {
     return failure();
   if (failed(verifyRank(*this, getType(), 2))) // C2
     return failure();
-  int64_t channels = getType().getNumElements(), available = memref.getShape().back(), first = getChannel();
-  if (first < 0 || first > available || channels > available - first) // C2
+  int64_t available = memref.getShape().back(), first = getChannel();
+  uint64_t channels = countElements(getType());
+  if (first < 0 || first > available || channels > static_cast<uint64_t>(available - first)) // C2
     return emitOpError("expected channels inside [0, ") << available << "), got " << channels << " from " << first;
   return success();
 }
@@ -208,8 +219,8 @@ LogicalResult StoreCodesOp::verify() {
   RankedTensorType tile = getSource().getType();
   if (failed(verifyRank(*this, tile, 2))) // C2
     return failure();
-  if (tile.getNumElements() != part->channels()) // C2
-    return emitOpError("expected a tile of ") << part->channels() << " channels, got " << tile.getNumElements();
+  if (countElements(tile) != static_cast<uint64_t>(part->channels())) // C2
+    return emitOpError("expected a tile of ") << part->channels() << " channels, got " << countElements(tile);
   return verifyCodeElement(*this, tile, *part); // C3
 }
 

@@ -14,6 +14,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #define GET_OP_CLASSES
 #include "kvc/Dialect/KVC/KVCTileOps.cpp.inc"
@@ -134,8 +135,8 @@ static LogicalResult verifySplit(Operation *op, StringRef narrowName, RankedTens
       ArrayRef(narrowDims).drop_back() != ArrayRef(wideDims).drop_back(2)) // C2
     return op->emitOpError() << "expected the dims of " << narrowName << " with the last one in two in " << wideName
                              << ", got " << narrow << " and " << wide;
-  int64_t product = wideDims.back().second * wideDims[wideDims.size() - 2].second;
-  if (product != narrowDims.back().second) // C3
+  uint64_t product = llvm::SaturatingMultiply<uint64_t>(wideDims.back().second, wideDims[wideDims.size() - 2].second);
+  if (product != static_cast<uint64_t>(narrowDims.back().second)) // C3
     return op->emitOpError() << "expected the last dims of " << wideName << " to make up "
                              << narrowDims.back().second << ", got " << product;
   return success();

@@ -26,7 +26,7 @@ static void printExtents(InFlightDiagnostic &diagnostic, ArrayRef<Extent> extent
 static bool accepts(const Extent &extent, int64_t got) {
   switch (extent.kind) {
   case Extent::Any: return true;
-  case Extent::Static: return !ShapedType::isDynamic(got);
+  case Extent::Static: return got > 0; // kDynamic is negative.
   case Extent::SizeOrDynamic: return ShapedType::isDynamic(got) || got == extent.size;
   case Extent::Size: return got == extent.size;
   }

@@ -26,7 +26,7 @@ struct Extent {
   enum Kind { Any, Static, SizeOrDynamic, Size } kind = Any;
 
   static Extent any(llvm::StringRef name) { return {name, 0, Any}; }
-  /// Any, but static.
+  /// Any, but static and positive.
   static Extent known(llvm::StringRef name) { return {name, 0, Static}; }
   /// `size` or dynamic.
   static Extent of(llvm::StringRef name, int64_t size) { return {name, size, SizeOrDynamic}; }

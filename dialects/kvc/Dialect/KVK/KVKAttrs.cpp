@@ -13,7 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <limits>
 #include <map>
 
 using namespace mlir;
@@ -70,8 +69,7 @@ static void printDigits(AsmPrinter &printer, ArrayRef<Digit> digits) {
   printer << ']';
 }
 
-/// L1: the digits of each dim, sorted by place, follow each other. Their product
-/// must be an extent that fits i64.
+/// L1: the digits of each dim, sorted by place, follow each other.
 static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> digits) {
   std::map<layout::Dim, SmallVector<Digit>> byDim;
   for (const Digit &digit : digits)
@@ -80,8 +78,6 @@ static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError, A
   for (auto &[dim, group] : byDim) {
     llvm::sort(group, [](const Digit &a, const Digit &b) { return a.place < b.place; });
     for (auto [i, digit] : llvm::enumerate(group)) {
-      if (digit.count > std::numeric_limits<int64_t>::max() / digit.place)
-        return emitError() << "digit " << layout::str(digit) << ": expected an extent below 2^63";
       if (i == 0)
         continue;
       int64_t expected = group[i - 1].place * group[i - 1].count;

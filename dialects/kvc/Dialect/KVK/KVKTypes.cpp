@@ -11,6 +11,9 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
 
 #define GET_TYPEDEF_CLASSES
 #include "kvc/Dialect/KVK/KVKTypes.cpp.inc"
@@ -57,21 +60,45 @@ void TileType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// The extent of one dim in a layout.
-static int64_t layoutExtent(LayoutAttr layout, layout::Dim dim) {
-  int64_t extent = 1;
-  for (ArrayRef<layout::Digit> digits : {layout.getPack(), layout.getReg(), layout.getLane(), layout.getWarp()})
-    for (const layout::Digit &digit : digits)
-      if (digit.dim == dim)
-        extent *= digit.count;
-  return extent;
+static SmallVector<layout::Digit> digitsOf(LayoutAttr layout) {
+  SmallVector<layout::Digit> digits;
+  for (ArrayRef<layout::Digit> list : {layout.getPack(), layout.getReg(), layout.getLane(), layout.getWarp()})
+    llvm::append_range(digits, list);
+  return digits;
 }
 
-static int64_t countOf(ArrayRef<layout::Digit> digits) {
-  int64_t count = 1;
-  for (const layout::Digit &digit : digits)
-    count *= digit.count;
-  return count;
+/// L2: the digits are those of the tile's dims, all of them.
+static LogicalResult verifyLayoutExtents(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
+                                         DimsAttr dims, LayoutAttr layout) {
+  SmallVector<layout::Digit> digits = digitsOf(layout);
+  size_t numMatched = llvm::count_if(digits, [](const layout::Digit &digit) { return digit.isReplicated(); });
+  for (auto [name, expected] : llvm::zip_equal(dims.getNames(), shape)) {
+    StringRef text = name.getValue();
+    int64_t extent = 1;
+    for (const layout::Digit &digit : digits) {
+      if (text.size() != 1 || digit.dim != text.front())
+        continue;
+      extent = std::max(extent, digit.place * digit.count);
+      ++numMatched;
+    }
+    if (extent != expected)
+      return emitError() << "layout: expected extent " << expected << " of dim " << text << ", got " << extent;
+  }
+  if (numMatched != digits.size())
+    return emitError() << "layout: expected digits of the tile's dims only";
+  return success();
+}
+
+/// L3: the pack fills a word of 32 bits, or holds one element.
+static LogicalResult verifyPack(function_ref<InFlightDiagnostic()> emitError, Type elementType,
+                                ArrayRef<layout::Digit> pack) {
+  uint64_t packed = 1;
+  for (const layout::Digit &digit : pack)
+    packed = llvm::SaturatingMultiply<uint64_t>(packed, digit.count);
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  if (packed != 1 && (32 % bits != 0 || packed != 32 / bits))
+    return emitError() << "layout: expected pack to fill 32 bits, got " << packed << " elements of " << elementType;
+  return success();
 }
 
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
@@ -82,30 +109,15 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
   for (auto [name, extent] : llvm::zip_equal(dims.getNames(), shape)) // C1
     if (extent <= 0)
       return emitError() << "expected a positive extent of dim " << name.getValue() << ", got " << extent;
-  bool isSmallInteger = elementType.isSignlessInteger() && elementType.getIntOrFloatBitWidth() <= 16;
+  unsigned bits = elementType.isSignlessInteger() ? elementType.getIntOrFloatBitWidth() : 0;
+  bool isSmallInteger = bits >= 1 && bits <= 16;
   if (!isSmallInteger && !isa<Float16Type, BFloat16Type, Float32Type>(elementType)) // C2
-    return emitError() << "expected elements of at most 16 integer bits, f16, bf16 or f32, got " << elementType;
+    return emitError() << "expected elements of 1 to 16 integer bits, f16, bf16 or f32, got " << elementType;
   if (!layout)
     return success();
-  int64_t elements = 1;
-  for (auto [name, extent] : llvm::zip_equal(dims.getNames(), shape)) { // L2
-    StringRef text = name.getValue();
-    int64_t got = text.size() == 1 ? layoutExtent(layout, text.front()) : 1;
-    if (got != extent)
-      return emitError() << "layout: expected extent " << extent << " of dim " << text << ", got " << got;
-    elements *= extent;
-  }
-  int64_t positions = 1;
-  for (ArrayRef<layout::Digit> digits : {layout.getPack(), layout.getReg(), layout.getLane(), layout.getWarp()})
-    for (const layout::Digit &digit : digits)
-      if (!digit.isReplicated())
-        positions *= digit.count;
-  if (positions != elements) // L2
-    return emitError() << "layout: expected digits of the tile's dims only";
-  int64_t packed = countOf(layout.getPack());
-  if (packed != 1 && packed * elementType.getIntOrFloatBitWidth() != 32) // L3
-    return emitError() << "layout: expected pack to fill 32 bits, got " << packed << " elements of " << elementType;
-  return success();
+  if (failed(verifyLayoutExtents(emitError, shape, dims, layout))) // L2
+    return failure();
+  return verifyPack(emitError, elementType, layout.getPack()); // L3
 }
 
 bool TileType::hasDim(StringRef dim) const {

@@ -19,7 +19,7 @@ def KVK_TileType : TypeDef<KVK_Dialect, "Tile"> {
     optional layout.
 
     - C1: the extents are positive and as many as the names of dims.
-    - C2: elements are integers of at most 16 bits, f16, bf16 or f32.
+    - C2: elements are integers of 1 to 16 bits, f16, bf16 or f32.
     - L2: a layout has the extent of each dim of the tile.
     - L3: a layout packs as many elements as fill 32 bits, or one.
 

@@ -1,0 +1,566 @@
+// Every numbered constraint of kvk, violated once.
+// RUN: kvc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expected a digit of dim c at place 2, the next is c2}}
+func.func private @layout_l1() attributes {test.a = #kvk.layout<pack = [c0], reg = [c2]>}
+
+// -----
+
+// expected-error@+1 {{digit t0 overlaps t0}}
+func.func private @layout_l1_twice() attributes {test.a = #kvk.layout<reg = [t0], lane = [t0]>}
+
+// -----
+
+// expected-error@+1 {{pack: expected no *}}
+func.func private @layout_l4() attributes {test.a = #kvk.layout<pack = [*]>}
+
+// -----
+
+// expected-error@+1 {{reg: expected no *}}
+func.func private @layout_l4_reg() attributes {test.a = #kvk.layout<reg = [c0, *]>}
+
+// -----
+
+// expected-error@+1 {{expected a digit (t3, c[16:5] or *), got tt}}
+func.func private @digit() attributes {test.a = #kvk.layout<reg = [tt]>}
+
+// -----
+
+// expected-error@+1 {{expected a digit (t3, c[16:5] or *), got t[0:2]}}
+func.func private @digit_place() attributes {test.a = #kvk.layout<reg = [t[0:2]]>}
+
+// -----
+
+// expected-error@+1 {{digit c[2:3] overlaps c[1:5]}}
+func.func private @storage_l1() attributes {test.a = #kvk.storage<width = 4, addr = [c[1:5], c[2:3]]>}
+
+// -----
+
+// expected-error@+1 {{expected a digit (t3, c[16:5] or *), got c[4611686018427387904:3]}}
+func.func private @digit_extent() attributes {test.a = #kvk.storage<width = 4, addr = [c[4611686018427387904:3]]>}
+
+// -----
+
+// expected-error@+1 {{addr: expected no *}}
+func.func private @storage_l4() attributes {test.a = #kvk.storage<width = 4, addr = [*, c0]>}
+
+// -----
+
+// expected-error@+1 {{width: expected a positive number, got 0}}
+func.func private @storage_c1() attributes {test.a = #kvk.storage<width = 0, addr = [c0]>}
+
+// -----
+
+// expected-error@+1 {{expected as many extents as #kvc.dims names (1), got 2}}
+func.func private @tile_c1(!kvk.tile<4x4xi4, #kvc.dims<t>>)
+
+// -----
+
+// expected-error@+1 {{expected a positive extent of dim t, got 0}}
+func.func private @tile_c1_extent(!kvk.tile<0x4xi4, #kvc.dims<t, c>>)
+
+// -----
+
+// expected-error@+1 {{expected elements of 1 to 16 integer bits, f16, bf16 or f32, got 'i32'}}
+func.func private @tile_c2(!kvk.tile<4x4xi32, #kvc.dims<t, c>>)
+
+// -----
+
+// expected-error@+1 {{layout: expected extent 4 of dim c, got 2}}
+func.func private @tile_l2(!kvk.tile<4x4xf32, #kvc.dims<t, c>, #kvk.layout<reg = [c0], lane = [t0, t1]>>)
+
+// -----
+
+// expected-error@+1 {{layout: expected digits of the tile's dims only}}
+func.func private @tile_l2_dims(!kvk.tile<4x2xf32, #kvc.dims<t, c>, #kvk.layout<reg = [c0, d0], lane = [t0, t1]>>)
+
+// -----
+
+// expected-error@+1 {{layout: expected pack to fill 32 bits, got 2 elements of 'f32'}}
+func.func private @tile_l3(!kvk.tile<4x2xf32, #kvc.dims<t, c>, #kvk.layout<pack = [c0], lane = [t0, t1]>>)
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8, value_is_key = [0, 64]}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c1(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op tensor: the spec has no value, its value is the key}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<value>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c1_part(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op part: expected one of 1, got 1}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c2(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op expected a tile with the dims t and c, got}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, d>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c2_channels(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op expected at most the part's 16 channels, got 32}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x32xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c3(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op expected elements 'i4' for codec int4, got 'i8'}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi8, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c4(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op storage: expected width 4, got 8}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 8, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c4_page(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op storage: expected the digits of 64 tokens, got those of 16}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 64,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c4_channels(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op storage: expected the digits of 16 channels, got those of 8}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c1(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op expected equal dims and extents, got}}
+  %0 = kvk.widen %x : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<8x4xi16, #kvc.dims<c, t>>
+  return
+}
+
+// -----
+
+func.func @widen_c1_element(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op expected result elements f32 or i16, got 'f16'}}
+  %0 = kvk.widen %x : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xf16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c1_raw(%x: !kvk.tile<4x8xf16, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op expected result elements f32, got 'i16'}}
+  %0 = kvk.widen %x : !kvk.tile<4x8xf16, #kvc.dims<t, c>> to !kvk.tile<4x8xi16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c2(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op bias: expected 0 or 8, got 7}}
+  %0 = kvk.widen %x {bias = 7 : i64} : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xi16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c2_raw(%x: !kvk.tile<4x8xf16, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op bias: expected 0, got 8}}
+  %0 = kvk.widen %x {bias = 8 : i64} : !kvk.tile<4x8xf16, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c2_bits(%x: !kvk.tile<4x8xi16, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op expected source elements of 2 to 8 bits, got 'i16'}}
+  %0 = kvk.widen %x : !kvk.tile<4x8xi16, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @dot_c1(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op contract: expected "c" or "t" for a tile, got "minor"}}
+  kvk.dot %w, %x into %a {contract = "minor"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c1_panel(%w: memref<4x8xf32>, %x: memref<16x8xf32>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op contract: expected "minor" or "major" for a panel, got "c"}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xf32>, memref<16x8xf32> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c2(%w: memref<4x9xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op weights: expected shape [R, K = 8], got}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x9xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c2_element(%w: memref<4x8xf32>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op weights: expected elements 'i16', got 'f32'}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xf32>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c2_tile(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi4, #kvc.dims<t, c>>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op expected tile elements i16 or f32, got 'i4'}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi4, #kvc.dims<t, c>> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c3(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x8xf32>) {
+  // expected-error@+1 {{'kvk.dot' op acc: expected shape [R = 4, J = 16], got}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c4(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>, %f: memref<5xf32>) {
+  // expected-error@+1 {{'kvk.dot' op row_scale: expected shape [R = 4], got}}
+  kvk.dot %w, %x into %a scale_rows %f {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32> scale_rows memref<5xf32>
+  return
+}
+
+// -----
+
+func.func @dot_c4_lanes(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>, %g: memref<16xf16>) {
+  // expected-error@+1 {{'kvk.dot' op lane_scale: expected elements 'f32', got 'f16'}}
+  kvk.dot %w, %x into %a scale_lanes %g {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32> scale_lanes memref<16xf16>
+  return
+}
+
+// -----
+
+func.func @dot_c5(%w: memref<4x8xf32>, %x: memref<?x8xf32>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op x: expected shape [major, minor], got}}
+  kvk.dot %w, %x into %a {contract = "minor"} : memref<4x8xf32>, memref<?x8xf32> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @dot_l7(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>, #kvk.layout<pack = [t0], reg = [c0, c1, c2], lane = [t1, t2, t3]>>, %a: memref<4x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op layout: expected pack to hold digits of c only, got t0}}
+  kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>, #kvk.layout<pack = [t0], reg = [c0, c1, c2], lane = [t1, t2, t3]>> into memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @quantize_rows_c1(%r: memref<4x8xf16>, %w: memref<4x8xi16>, %s: memref<4xf32>) {
+  // expected-error@+1 {{'kvk.quantize_rows' op rows: expected elements 'f32', got 'f16'}}
+  kvk.quantize_rows %r into %w, %s : memref<4x8xf16> into memref<4x8xi16>, memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @quantize_rows_c1_empty(%r: memref<4x0xf32>, %w: memref<4x8xi16>, %s: memref<4xf32>) {
+  // expected-error@+1 {{'kvk.quantize_rows' op rows: expected shape [R, K], got}}
+  kvk.quantize_rows %r into %w, %s : memref<4x0xf32> into memref<4x8xi16>, memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @quantize_rows_c1_weights(%r: memref<4x8xf32>, %w: memref<4x7xi16>, %s: memref<4xf32>) {
+  // expected-error@+1 {{'kvk.quantize_rows' op weights: expected shape [R = 4, K = 8], got}}
+  kvk.quantize_rows %r into %w, %s : memref<4x8xf32> into memref<4x7xi16>, memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @quantize_rows_c1_scale(%r: memref<4x8xf32>, %w: memref<4x8xi16>, %s: memref<?xf32>) {
+  // expected-error@+1 {{'kvk.quantize_rows' op scale: expected shape [R = 4], got}}
+  kvk.quantize_rows %r into %w, %s : memref<4x8xf32> into memref<4x8xi16>, memref<?xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_row_c1(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op part: expected one of 1, got 1}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to vector<16xi8>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_row_c2(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op expected at most the part's 16 channels, got 17}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to vector<17xi8>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>,
+  value = #kvc.scheme<{codec = "f16"}>>
+func.func @load_row_c3(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op expected elements 'f16' for codec f16, got 'i8'}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to vector<16xi8>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_row_c4(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op storage: expected the digits of 32 tokens, got those of 16}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 32,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to vector<16xi8>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_row_c1(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op part: expected one of 1, got 1}}
+  kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : vector<16xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_row_c2(%c: !kvc.cache<#s>, %i: index, %v: vector<17xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op expected at most the part's 16 channels, got 17}}
+  kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : vector<17xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>,
+  value = #kvc.scheme<{codec = "f16"}>>
+func.func @store_row_c3(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op expected elements 'f16' for codec f16, got 'i8'}}
+  kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : vector<16xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_row_c4(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op storage: expected the digits of 32 tokens, got those of 16}}
+  kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 32,
+    storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : vector<16xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8, value_is_key = [0, 64]}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c1(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op tensor: the spec has no value, its value is the key}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<value>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_c2(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op kind: the part has no zero}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>,
+  value = #kvc.scheme<{codec = "f16"}>>
+func.func @load_meta_c2_raw(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op kind: the part has no scale}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c3(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op expected valid with a vector result, got}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<16xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c3_scalar(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op expected a vector result with valid, got}}
+  %0 = kvk.load_meta %c[%i, %i] block %i valid %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c4(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op storage: expected width 16, got 32}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 32, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c4_blocks(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op storage: expected the digits of 1 blocks, got those of 2}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3, b0]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_meta_c1(%x: f32, %c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.store_meta' op part: expected one of 1, got 3}}
+  kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16, part = 3 : i64,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @store_meta_c2(%x: f32, %c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.store_meta' op kind: the part has no zero}}
+  kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_meta_c3(%x: f32, %c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.store_meta' op storage: expected the digits of 64 tokens, got those of 16}}
+  kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 64,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
+  return
+}
