@@ -1,0 +1,267 @@
+//===- CreateKernels.cpp - The kernels of a spec --------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass kvc-create-kernels. Parameters are added one by one in the order of
+// the fields of kvc/kernel_abi.h, each with the field's name as its location,
+// so that printing with -mlir-use-nameloc-as-prefix reads like the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Transforms/Passes.h"
+#include "kvc/Transforms/TileSizes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/bit.h"
+
+namespace kvc {
+
+#define GEN_PASS_DEF_CREATEKERNELS
+#include "kvc/Transforms/Passes.h.inc"
+
+} // namespace kvc
+
+using namespace mlir;
+using namespace kvc;
+
+namespace {
+
+constexpr StringRef kKernels[] = {"decode", "prefill", "append", "merge",
+                                  "unpack"};
+
+/// How an attention kernel is cut up.
+struct Tiling {
+  int64_t rows, tokens, split;
+};
+
+/// Builds one kernel function: its parameters in order, then its body.
+class KernelBuilder : public ImplicitLocOpBuilder {
+public:
+  KernelBuilder(Location loc, OpBuilder &builder, SpecAttr attr, StringRef kind)
+      : ImplicitLocOpBuilder(loc, builder), attr(attr), spec(attr.getSpec()) {
+    func = func::FuncOp::create(*this, kind, getFunctionType({}, {}));
+    func->setAttr(KVCDialect::getKernelAttrName(), getStringAttr(kind));
+    setInsertionPointToStart(func.addEntryBlock());
+  }
+
+  Value param(StringRef name, Type type) {
+    return func.front().addArgument(
+        type, NameLoc::get(getStringAttr(name), getLoc()));
+  }
+  Value cache() { return param("cache", CacheType::get(attr)); }
+  Value index(StringRef name) { return param(name, getIndexType()); }
+  /// A memref without gaps; -1 is a dynamic extent.
+  Value dense(StringRef name, ArrayRef<int64_t> shape, Type element) {
+    return param(name, MemRefType::get(dynamic(shape), element));
+  }
+  /// A memref with these strides; -1 is a dynamic extent or stride.
+  Value strided(StringRef name, ArrayRef<int64_t> shape, Type element,
+                ArrayRef<int64_t> strides) {
+    auto layout = StridedLayoutAttr::get(getContext(), 0, dynamic(strides));
+    return param(name, MemRefType::get(dynamic(shape), element, layout));
+  }
+  /// A [tokens, heads, channels] tensor of the caller's.
+  Value rows(StringRef name, int64_t channels, spec::DType type) {
+    return strided(name, {-1, -1, channels}, floatType(type), {-1, -1, 1});
+  }
+  void note(StringRef name, int64_t value) {
+    func->setAttr(name, getI64IntegerAttr(value));
+  }
+
+  void finish() {
+    func::ReturnOp::create(*this);
+    func.setFunctionType(getFunctionType(func.front().getArgumentTypes(), {}));
+  }
+
+  void attend(const Tiling &tiling);
+  void append();
+  void merge();
+  void unpack();
+
+private:
+  static SmallVector<int64_t> dynamic(ArrayRef<int64_t> values) {
+    SmallVector<int64_t> result(values);
+    std::replace(result.begin(), result.end(), int64_t(-1),
+                 ShapedType::kDynamic);
+    return result;
+  }
+
+  Type floatType(spec::DType type) {
+    switch (type) {
+    case spec::DType::F16:
+      return getF16Type();
+    case spec::DType::BF16:
+      return getBF16Type();
+    default:
+      return getF32Type();
+    }
+  }
+
+  SpecAttr attr;
+  const spec::Spec &spec;
+  func::FuncOp func;
+};
+
+void KernelBuilder::attend(const Tiling &tiling) {
+  Value view = cache();
+  Value query = rows("query", spec.attention.headDim, spec.io.query);
+  Value partialOut =
+      dense("partial_out", {-1, spec.attention.valueDim}, getF32Type());
+  Value partialLse = dense("partial_lse", {-1}, getF32Type());
+  Value slopes = dense("alibi_slopes", {-1}, getF32Type());
+  Value head = index("kv_head"), numQueries = index("num_queries"),
+        length = index("length");
+  Value rowBegin = index("row_begin"), rowEnd = index("row_end");
+  Value keyBegin = index("key_begin"), keyEnd = index("key_end");
+  note("kvc.tile_rows", tiling.rows);
+  note("kvc.tile_tokens", tiling.tokens);
+  note("kvc.split_tokens", tiling.split);
+  AttendOp::create(*this, query, view, head, rowBegin, rowEnd, numQueries,
+                   keyBegin, keyEnd, length,
+                   spec.attention.alibi ? slopes : Value(), partialOut,
+                   partialLse, tiling.rows, tiling.tokens);
+}
+
+void KernelBuilder::append() {
+  Value view = cache();
+  Value key = rows("key", spec.attention.headDim, spec.io.query);
+  Value value = rows("value", spec.attention.valueDim, spec.io.query);
+  Value head = index("kv_head"), begin = index("token_begin"),
+        end = index("token_end");
+  AppendOp::create(*this, key, view, head, begin, end, spec::Tensor::Key);
+  AppendOp::create(*this, value, view, head, begin, end, spec::Tensor::Value);
+}
+
+void KernelBuilder::merge() {
+  int64_t channels = spec.attention.valueDim;
+  Value partialOut = strided("partial_out", {-1, -1, channels}, getF32Type(),
+                             {-1, channels, 1});
+  Value partialLse = strided("partial_lse", {-1, -1}, getF32Type(), {-1, 1});
+  Value sinks = dense("sink_logits", {-1}, getF32Type());
+  Value out = rows("out", channels, spec.io.output);
+  Value lse = strided("lse", {-1, -1}, getF32Type(), {-1, -1});
+  Value head = index("kv_head"), rowBegin = index("row_begin"),
+        rowEnd = index("row_end");
+  Value numSplits = index("num_splits");
+  MergeOp::create(*this, partialOut, partialLse, rowBegin, rowEnd, numSplits,
+                  spec.attention.sinkLogits ? sinks : Value(), out, lse, head,
+                  attr);
+}
+
+void KernelBuilder::unpack() {
+  struct Canonical {
+    Value codes, scales, zeros, x;
+  };
+  auto canonical = [&](spec::Tensor tensor,
+                       const std::string &prefix) -> Canonical {
+    int64_t channels = spec::channelsOf(spec, tensor);
+    // Raw schemes have no blocks, but the parameters are there all the same.
+    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+    int64_t blocks = std::max<int64_t>(scheme->parts.front().blocks(), 1);
+    Value codes = dense(prefix + "_codes", {-1, channels}, getI8Type());
+    Value scales = dense(prefix + "_scales", {-1, blocks}, getF32Type());
+    Value zeros = dense(prefix + "_zeros", {-1, blocks}, getF32Type());
+    return {codes, scales, zeros, dense(prefix, {-1, channels}, getF32Type())};
+  };
+  Value view = cache();
+  Canonical key = canonical(spec::Tensor::Key, "key"),
+            value = canonical(spec::Tensor::Value, "value");
+  Value head = index("kv_head"), begin = index("token_begin"),
+        end = index("token_end");
+  UnpackOp::create(*this, view, head, begin, end, key.codes, key.scales,
+                   key.zeros, key.x, spec::Tensor::Key);
+  UnpackOp::create(*this, view, head, begin, end, value.codes, value.scales,
+                   value.zeros, value.x, spec::Tensor::Value);
+}
+
+struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    AttentionSpecOp declaration = findSpec();
+    if (!declaration || failed(checkOptions()) ||
+        failed(checkNames(declaration)))
+      return signalPassFailure();
+    SpecAttr attr = declaration.getSpec();
+    int64_t group = attr.getSpec().attention.group();
+    int64_t rows = decodeRows;
+    Tiling decode{rows == 0 ? decodeTileRows(group) : rows, tileTokens,
+                  splitTokens};
+    Tiling prefill{prefillRows, tileTokens, prefillSplitTokens};
+
+    OpBuilder builder(declaration);
+    auto create = [&](StringRef kind,
+                      llvm::function_ref<void(KernelBuilder &)> body) {
+      KernelBuilder kernel(declaration.getLoc(), builder, attr, kind);
+      body(kernel);
+      kernel.finish();
+    };
+    create("decode", [&](KernelBuilder &kernel) { kernel.attend(decode); });
+    create("prefill", [&](KernelBuilder &kernel) { kernel.attend(prefill); });
+    create("append", [](KernelBuilder &kernel) { kernel.append(); });
+    create("merge", [](KernelBuilder &kernel) { kernel.merge(); });
+    create("unpack", [](KernelBuilder &kernel) { kernel.unpack(); });
+    declaration.erase();
+  }
+
+private:
+  /// The one spec of the module, if it can be lowered.
+  AttentionSpecOp findSpec() {
+    auto specs = llvm::to_vector(getOperation().getOps<AttentionSpecOp>());
+    if (specs.size() != 1) {
+      getOperation().emitError()
+          << "kernels are made from one kvc.attention_spec, got "
+          << specs.size();
+      return {};
+    }
+    if (const char *reason =
+            spec::unsupportedReason(specs.front().getSpec().getSpec())) {
+      specs.front().emitOpError() << reason;
+      return {};
+    }
+    return specs.front();
+  }
+
+  LogicalResult checkOptions() {
+    auto outOfRange = [&](StringRef name, const Twine &expected, int64_t got) {
+      return getOperation().emitError()
+             << "kvc-create-kernels: " << name << ": expected " << expected
+             << ", got " << got;
+    };
+    if (decodeRows < 0 || decodeRows > 128)
+      return outOfRange("decode-rows", "0 to 128", decodeRows);
+    if (prefillRows < 1 || prefillRows > 128)
+      return outOfRange("prefill-rows", "1 to 128", prefillRows);
+    if (tileTokens < 16 || tileTokens > 256 ||
+        !llvm::has_single_bit(uint64_t(tileTokens)))
+      return outOfRange("tile-tokens", "a power of two from 16 to 256",
+                        tileTokens);
+    if (splitTokens < 1 || splitTokens % tileTokens != 0)
+      return outOfRange("split-tokens", "a multiple of " + Twine(tileTokens),
+                        splitTokens);
+    if (prefillSplitTokens < 1 || prefillSplitTokens % tileTokens != 0)
+      return outOfRange("prefill-split-tokens",
+                        "a multiple of " + Twine(tileTokens),
+                        prefillSplitTokens);
+    return success();
+  }
+
+  /// The declaration goes, so a spec may well be called "decode".
+  LogicalResult checkNames(AttentionSpecOp declaration) {
+    for (StringRef name : kKernels)
+      if (Operation *taken = SymbolTable::lookupSymbolIn(getOperation(), name);
+          taken && taken != declaration)
+        return taken->emitError()
+               << "the name of a kernel is taken: '" << name << "'";
+    return success();
+  }
+};
+
+} // namespace

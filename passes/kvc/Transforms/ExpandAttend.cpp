@@ -1,0 +1,343 @@
+//===- ExpandAttend.cpp - kvc.attend to tiles -----------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop over row tiles around a loop over key tiles with an online softmax:
+//
+//   for row tiles:  q, positions, range of keys that the tile sees at all
+//     for key tiles:  S = q.k;  S = mask(softcap(scale S + ALiBi))
+//       m' = max(m, max S);  p = 2^(S - m');  a = 2^(m - m')
+//       l = a l + sum p;  o = a o + p.v;  m = m'
+//     out = o / l;  lse = ln l + m ln 2
+//
+// Scores are in base 2: log2(e) is part of the factor that comes last before
+// the mask, the scale or the softcap. A masked score is -inf, so its p is
+// exactly 0. A row that has seen no key yet has m = -inf; 0 stands in for it
+// where m is subtracted, which keeps p and a at 2^-inf = 0 instead of NaN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Transforms/ExpandPatterns.h"
+#include "kvc/Transforms/TileBuilder.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <numbers>
+
+using namespace mlir;
+using namespace kvc;
+
+namespace {
+
+/// What stays the same over the key tiles of one row tile.
+struct Rows {
+  Value begin;    ///< First row.
+  Value query;    ///< <r, c> or <r, b, e>.
+  Value position; ///< <r> i64; null where nothing depends on it.
+  Value slope;    ///< <r>, in the units of `scoreFactor`; null without ALiBi.
+};
+
+/// The key tiles that a row tile visits: a loop, and the token at which the
+/// tile of an iteration starts.
+struct KeyTiles {
+  Value begin, end, step;       ///< Bounds of the loop.
+  Value keyEnd;                 ///< No row sees a key from here on.
+  Value sinkTiles, windowBegin; ///< Two ranges: iterations that belong to the
+                                ///< first, start of the second.
+};
+
+class AttendExpansion {
+public:
+  AttendExpansion(AttendOp op, OpBuilder &builder)
+      : op(op), spec(op.getCache().getType().getSpec()),
+        attention(spec.attention),
+        b(op.getLoc(), builder, arith::FastMathFlags::contract),
+        tileRows(op.getTileRows()), tileTokens(op.getTileTokens()) {}
+
+  void emit() {
+    tokenIota = IotaOp::create(b, b.tile({token()}, b.getI32Type()));
+    rowCount = b.subInt(op.getRowEnd(), op.getRowBegin());
+    if (needsPositions())
+      firstPosition = b.subInt(op.getLength(), op.getNumQueries());
+    auto loop = scf::ForOp::create(b, op.getRowBegin(), op.getRowEnd(),
+                                   b.index(tileRows));
+    b.setInsertionPointToStart(loop.getBody());
+    emitRowTile(loop.getInductionVar());
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Rows
+  //===--------------------------------------------------------------------===//
+
+  Dim row() const { return {"r", tileRows}; }
+  Dim token() const { return {"t", tileTokens}; }
+  const spec::PartScheme &schemeOf(spec::Tensor tensor) const {
+    return spec::schemeOf(spec, tensor)->parts.front();
+  }
+
+  void emitRowTile(Value begin) {
+    Rows rows = emitRows(begin);
+    KeyTiles tiles = emitKeyTiles(begin);
+
+    RankedTensorType perRow = b.f32Tile({row()});
+    RankedTensorType output = b.f32Tile({row(), {"d", attention.valueDim}});
+    Value minusInf =
+        b.constant(perRow, -std::numeric_limits<double>::infinity());
+    Value init[] = {minusInf, b.constant(perRow, 0.0), b.constant(output, 0.0)};
+    auto loop = scf::ForOp::create(b, tiles.begin, tiles.end, tiles.step, init);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value start = emitTileStart(tiles, loop.getInductionVar());
+      ValueRange state = loop.getRegionIterArgs();
+      SmallVector<Value> next =
+          emitKeyTile(rows, start, tiles.keyEnd, state[0], state[1], state[2]);
+      scf::YieldOp::create(b, next);
+    }
+    emitStores(begin, loop.getResult(0), loop.getResult(1), loop.getResult(2));
+  }
+
+  Rows emitRows(Value begin) {
+    Rows rows{begin, Value(), Value(), Value()};
+    rows.query = LoadQueryOp::create(
+        b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
+        op.getRowEnd(), op.getKvHead(), attention.group());
+    if (int64_t blocks = schemeOf(spec::Tensor::Key).blocks(); blocks > 1)
+      rows.query = SplitOp::create(b, rows.query, blocks);
+    if (needsPositions()) {
+      Value number = b.addInt(
+          IotaOp::create(b, b.tile({row()}, b.getI64Type())), b.toI64(begin));
+      rows.position =
+          b.addInt(b.divInt(number, attention.group()), b.toI64(firstPosition));
+    }
+    if (attention.alibi) {
+      Value slope = LoadRowValuesOp::create(
+          b, b.f32Tile({row()}), op.getSlopes(), begin, op.getRowEnd(),
+          op.getKvHead(), attention.group());
+      rows.slope = b.mul(slope, scoreFactor());
+    }
+    return rows;
+  }
+
+  bool needsPositions() const { return attention.causal || attention.alibi; }
+  Value positionOf(Value row) {
+    return b.addInt(b.divInt(row, attention.group()), firstPosition);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Keys
+  //===--------------------------------------------------------------------===//
+
+  /// Clips [key_begin, key_end) to what some row of the tile sees. The window
+  /// and the sinks beyond it are two ranges of one loop.
+  KeyTiles emitKeyTiles(Value begin) {
+    KeyTiles tiles;
+    tiles.keyEnd = op.getKeyEnd();
+    if (attention.causal) {
+      Value last =
+          b.subInt(b.minInt(b.addInt(begin, tileRows), op.getRowEnd()), 1);
+      tiles.keyEnd = b.minInt(tiles.keyEnd, b.addInt(positionOf(last), 1));
+    }
+    Value keyBegin = op.getKeyBegin();
+    if (attention.window) {
+      Value first = b.maxInt(
+          keyBegin, b.subInt(positionOf(begin), *attention.window - 1));
+      keyBegin = b.subInt(first, b.remInt(first, tileTokens));
+    }
+    if (attention.windowSinks == 0) {
+      tiles.begin = keyBegin, tiles.end = tiles.keyEnd,
+      tiles.step = b.index(tileTokens);
+      return tiles;
+    }
+    Value sinkEnd = b.minInt(tiles.keyEnd, attention.windowSinks);
+    tiles.sinkTiles = emitTileCount(op.getKeyBegin(), sinkEnd);
+    tiles.windowBegin =
+        b.maxInt(keyBegin, b.addInt(op.getKeyBegin(),
+                                    b.mulInt(tiles.sinkTiles, tileTokens)));
+    tiles.begin = b.index(0), tiles.step = b.index(1);
+    tiles.end = b.addInt(tiles.sinkTiles,
+                         emitTileCount(tiles.windowBegin, tiles.keyEnd));
+    return tiles;
+  }
+
+  /// Tiles that cover [begin, end), which may be empty.
+  Value emitTileCount(Value begin, Value end) {
+    Value size = b.maxInt(b.subInt(end, begin), 0);
+    return b.divInt(b.addInt(size, tileTokens - 1), tileTokens);
+  }
+
+  Value emitTileStart(const KeyTiles &tiles, Value iteration) {
+    if (!tiles.sinkTiles)
+      return iteration;
+    Value inSinks =
+        b.compareInt(arith::CmpIPredicate::slt, iteration, tiles.sinkTiles);
+    Value inWindow = b.subInt(iteration, tiles.sinkTiles);
+    return b.addInt(
+        b.select(inSinks, op.getKeyBegin(), tiles.windowBegin),
+        b.mulInt(b.select(inSinks, iteration, inWindow), tileTokens));
+  }
+
+  /// The x' of a tile of K or V: <t, c>, or <t, b, e> with scales per block.
+  Value emitDequantised(spec::Tensor tensor, StringRef channels, Value start,
+                        Value valid) {
+    const spec::PartScheme &scheme = schemeOf(tensor);
+    Value cache = op.getCache(), head = op.getKvHead();
+    RankedTensorType type = b.tile({token(), {channels, scheme.channels()}},
+                                   b.elementType(scheme.codec));
+    Value codes =
+        LoadCodesOp::create(b, type, cache, head, start, valid, tensor);
+    if (scheme.codec.isRaw())
+      return DequantizeOp::create(b, codes, Value(), Value(), 0,
+                                  spec::Zero::None);
+    SmallVector<Dim> dims = {token()};
+    if (scheme.blocks() > 1) {
+      codes = SplitOp::create(b, codes, scheme.blocks());
+      dims.push_back({"b", scheme.blocks()});
+    }
+    Value scale = LoadScaleOp::create(b, b.f32Tile(dims), cache, head, start,
+                                      valid, tensor);
+    if (scheme.zero == spec::Zero::None)
+      return DequantizeOp::create(b, codes, scale, Value(), 0, scheme.zero);
+    Value zero = LoadZeroOp::create(b, b.f32Tile(dims), cache, head, start,
+                                    valid, tensor);
+    return DequantizeOp::create(b, codes, scale, zero,
+                                int64_t(1) << (scheme.codec.bits - 1),
+                                scheme.zero);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Scores
+  //===--------------------------------------------------------------------===//
+
+  /// What scale and slope are multiplied by: the rest of the way to base 2, or
+  /// to the argument of tanh.
+  double scoreFactor() const {
+    return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
+  }
+
+  Value emitScores(const Rows &rows, Value start, Value valid) {
+    Value keys = emitDequantised(spec::Tensor::Key, "c", start, valid);
+    Value scores =
+        ContractOp::create(b, rows.query, keys, ArrayRef<StringRef>{"r", "t"});
+    scores = b.mul(scores, attention.scale * scoreFactor());
+    if (attention.alibi) {
+      // Both terms and their sum are whole numbers: exact below 2^24.
+      Value fromStart = b.toF32(b.subInt(b.toI64(start), rows.position));
+      Value distance =
+          b.add(b.broadcast(b.toF32(tokenIota), scores.getType()), fromStart);
+      scores = b.add(scores, b.mul(distance, rows.slope));
+    }
+    if (attention.softcap)
+      scores = b.mul(math::TanhOp::create(b, scores),
+                     *attention.softcap * std::numbers::log2e);
+    Value minusInf =
+        b.constantLike(scores, -std::numeric_limits<double>::infinity());
+    return b.select(emitVisible(rows, start, valid, scores.getType()), scores,
+                    minusInf);
+  }
+
+  /// Which keys of the tile each row sees: <r, t> i1, or <t> where all rows see
+  /// the same ones. Limits are brought into [0, valid] relative to the tile
+  /// before they are narrowed to the iota's i32.
+  Value emitVisible(const Rows &rows, Value start, Value valid, Type type) {
+    using enum arith::CmpIPredicate;
+    if (!attention.causal)
+      return b.compareInt(slt, tokenIota, b.toI32(b.toI64(valid)));
+    Value tokens = b.broadcast(tokenIota, type);
+    Value first = b.subInt(rows.position, b.toI64(start));
+    auto limit = [&](Value relative) {
+      return b.toI32(b.maxInt(b.minInt(relative, b.toI64(valid)), 0));
+    };
+    Value visible = b.compareInt(slt, tokens, limit(b.addInt(first, 1)));
+    if (!attention.window)
+      return visible;
+    Value inWindow = b.compareInt(
+        sge, tokens, limit(b.subInt(first, *attention.window - 1)));
+    if (attention.windowSinks > 0) {
+      Value sinks = b.subInt(b.constant(b.getI64Type(), attention.windowSinks),
+                             b.toI64(start));
+      Value inSinks = b.compareInt(slt, tokenIota, limit(sinks));
+      inWindow = arith::OrIOp::create(b, inWindow, b.broadcast(inSinks, type));
+    }
+    return arith::AndIOp::create(b, visible, inWindow);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Softmax
+  //===--------------------------------------------------------------------===//
+
+  /// One step of the online softmax: the next m, l and o.
+  SmallVector<Value> emitKeyTile(const Rows &rows, Value start, Value keyEnd,
+                                 Value m, Value l, Value o) {
+    Value valid = b.minInt(b.subInt(keyEnd, start), tileTokens);
+    Value scores = emitScores(rows, start, valid);
+
+    Value nextM =
+        b.max(m, ReduceOp::create(b, ReductionKind::MaxNumF, scores, "t"));
+    Value unseen = b.compare(arith::CmpFPredicate::OEQ, nextM,
+                             -std::numeric_limits<double>::infinity());
+    Value base = b.select(unseen, b.constantLike(m, 0.0), nextM);
+    Value p = math::Exp2Op::create(b, b.sub(scores, base));
+    Value decay = math::Exp2Op::create(b, b.sub(m, base));
+    Value nextL =
+        b.add(b.mul(l, decay), ReduceOp::create(b, ReductionKind::Add, p, "t"));
+
+    Value values = emitDequantised(spec::Tensor::Value, "d", start, valid);
+    Value sum;
+    if (schemeOf(spec::Tensor::Value).blocks() > 1)
+      sum = JoinOp::create(
+          b, o.getType(),
+          ContractOp::create(b, p, values, ArrayRef<StringRef>{"r", "b", "e"}));
+    else
+      sum = ContractOp::create(b, p, values, ArrayRef<StringRef>{"r", "d"});
+    return {nextM, nextL, b.add(b.mul(o, decay), sum)};
+  }
+
+  /// Without any key l and o are 0 and m is -inf; with 1 in place of l the
+  /// formulas give 0 and -inf.
+  void emitStores(Value begin, Value m, Value l, Value o) {
+    Value unseen = b.compare(arith::CmpFPredicate::OEQ, l, 0.0);
+    Value sum = b.select(unseen, b.constantLike(l, 1.0), l);
+    Value inverse = b.div(b.constantLike(sum, 1.0), sum);
+    Value lse =
+        b.mul(b.add(math::Log2Op::create(b, sum), m), std::numbers::ln2);
+    Value row = b.subInt(begin, op.getRowBegin());
+    StorePartialOp::create(b, b.mul(o, inverse), op.getPartialOut(), row,
+                           rowCount);
+    StorePartialOp::create(b, lse, op.getPartialLse(), row, rowCount);
+  }
+
+  AttendOp op;
+  const spec::Spec &spec;
+  const spec::Attention &attention;
+  TileBuilder b;
+  int64_t tileRows, tileTokens;
+  Value tokenIota;     ///< <t> i32.
+  Value rowCount;      ///< Rows of the work item.
+  Value firstPosition; ///< Of query 0; negative where queries outnumber keys.
+};
+
+struct ExpandAttend : OpRewritePattern<AttendOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttendOp op,
+                                PatternRewriter &rewriter) const override {
+    AttendExpansion(op, rewriter).emit();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void kvc::populateExpandAttendPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandAttend>(patterns.getContext());
+}

@@ -1,0 +1,129 @@
+//===- ExpandUnpack.cpp - kvc.unpack to tiles -----------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// One token per iteration, so that any token may be the first. What comes out
+// is compared to the bit, so x' is written with the spec's own operations on
+// the spec's own codes, each rounding once, instead of a kvc.dequantize: that
+// one is free to move zeros and centres about.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Transforms/ExpandPatterns.h"
+#include "kvc/Transforms/TileBuilder.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace kvc;
+
+namespace {
+
+class UnpackExpansion {
+public:
+  UnpackExpansion(UnpackOp op, OpBuilder &builder)
+      : op(op), spec(op.getCache().getType().getSpec()),
+        scheme(spec::schemeOf(spec, op.getTensor())->parts.front()),
+        b(op.getLoc(), builder) {}
+
+  void emit() {
+    auto loop =
+        scf::ForOp::create(b, op.getTokenBegin(), op.getTokenEnd(), b.index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    token = loop.getInductionVar();
+    row = b.subInt(token, op.getTokenBegin());
+    one = b.index(1);
+    if (scheme.codec.isRaw())
+      emitRaw();
+    else
+      emitCodes();
+  }
+
+private:
+  RankedTensorType rows(Type element) {
+    return b.tile({{"t", 1}, {"c", scheme.channels()}}, element);
+  }
+
+  template <typename LoadOp>
+  Value load(RankedTensorType type) {
+    return LoadOp::create(b, type, op.getCache(), op.getKvHead(), token, one,
+                          op.getTensor());
+  }
+
+  void store(Value tile, Value memory) {
+    StoreRowsOp::create(b, tile, memory, row, one);
+  }
+
+  void emitRaw() {
+    Value x = load<LoadCodesOp>(rows(b.elementType(scheme.codec)));
+    if (scheme.codec.raw != spec::DType::F32)
+      x = arith::ExtFOp::create(b, rows(b.getF32Type()), x);
+    store(x, op.getX());
+  }
+
+  void emitCodes() {
+    int64_t blocks = scheme.blocks();
+    int64_t centre = scheme.zero == spec::Zero::None
+                         ? 0
+                         : int64_t(1) << (scheme.codec.bits - 1);
+    RankedTensorType factor = b.f32Tile({{"t", 1}, {"b", blocks}});
+    Value centred = load<LoadCodesOp>(rows(b.getI8Type()));
+    Value scale = load<LoadScaleOp>(factor);
+    Value zero =
+        scheme.zero == spec::Zero::None ? Value() : load<LoadZeroOp>(factor);
+
+    // Unsigned codes of 8 bits wrap into i8, which is their bit pattern.
+    store(centre == 0 ? centred
+                      : b.addInt(centred, static_cast<int8_t>(centre)),
+          op.getCodes());
+    store(scale, op.getScales());
+    if (zero)
+      store(zero, op.getZeros());
+
+    Value u = arith::SIToFPOp::create(b, rows(b.getF32Type()), centred);
+    if (centre != 0)
+      u = b.add(u, double(centre)); // Exact.
+    u = SplitOp::create(b, u, blocks);
+    Value x;
+    switch (scheme.zero) {
+    case spec::Zero::Min:
+      x = b.add(b.mul(u, scale), zero);
+      break;
+    case spec::Zero::Code:
+      x = b.mul(b.sub(u, zero), scale);
+      break;
+    default:
+      x = b.mul(u, scale);
+    }
+    store(JoinOp::create(b, rows(b.getF32Type()), x), op.getX());
+  }
+
+  UnpackOp op;
+  const spec::Spec &spec;
+  const spec::PartScheme &scheme;
+  TileBuilder b;
+  Value token, row, one;
+};
+
+struct ExpandUnpack : OpRewritePattern<UnpackOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(UnpackOp op,
+                                PatternRewriter &rewriter) const override {
+    UnpackExpansion(op, rewriter).emit();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void kvc::populateExpandUnpackPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandUnpack>(patterns.getContext());
+}

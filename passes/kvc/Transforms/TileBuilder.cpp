@@ -1,0 +1,209 @@
+//===- TileBuilder.cpp - Arithmetic on tiles, briefly ---------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Transforms/TileBuilder.h"
+
+#include "kvc/Dialect/KVC/KVCAttrs.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+RankedTensorType TileBuilder::tile(ArrayRef<Dim> dims, Type element) {
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> names;
+  for (const Dim &dim : dims) {
+    shape.push_back(dim.size);
+    names.push_back(dim.name);
+  }
+  return RankedTensorType::get(shape, element,
+                               DimsAttr::get(getContext(), names));
+}
+
+Type TileBuilder::floatType(spec::DType type) {
+  switch (type) {
+  case spec::DType::F16:
+    return getF16Type();
+  case spec::DType::BF16:
+    return getBF16Type();
+  default:
+    return getF32Type();
+  }
+}
+
+Type TileBuilder::elementType(const spec::Codec &codec) {
+  return codec.isRaw() ? floatType(codec.raw) : getI8Type();
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and broadcasts
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(*this, value);
+}
+
+static TypedAttr splat(Type type, Attribute element) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return DenseElementsAttr::get(shaped, element);
+  return cast<TypedAttr>(element);
+}
+
+Value TileBuilder::constant(Type type, double value) {
+  // Through f32: a spec's number means its nearest f32.
+  FloatAttr element =
+      FloatAttr::get(getElementTypeOrSelf(type), static_cast<float>(value));
+  return arith::ConstantOp::create(*this, splat(type, element));
+}
+
+Value TileBuilder::constant(Type type, int64_t value) {
+  IntegerAttr element = IntegerAttr::get(getElementTypeOrSelf(type), value);
+  return arith::ConstantOp::create(*this, splat(type, element));
+}
+
+Value TileBuilder::broadcast(Value value, Type type) {
+  auto shaped = dyn_cast<RankedTensorType>(type);
+  if (!shaped)
+    return value;
+  auto result = RankedTensorType::get(
+      shaped.getShape(), getElementTypeOrSelf(value), shaped.getEncoding());
+  return value.getType() == result
+             ? value
+             : BroadcastOp::create(*this, result, value).getResult();
+}
+
+void TileBuilder::unify(Value &lhs, Value &rhs) {
+  auto rank = [](Value value) {
+    auto shaped = dyn_cast<RankedTensorType>(value.getType());
+    return shaped ? shaped.getRank() : 0;
+  };
+  if (rank(lhs) < rank(rhs))
+    lhs = broadcast(lhs, rhs.getType());
+  else
+    rhs = broadcast(rhs, lhs.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::add(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::AddFOp::create(*this, lhs, rhs, flags);
+}
+
+Value TileBuilder::sub(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::SubFOp::create(*this, lhs, rhs, flags);
+}
+
+Value TileBuilder::mul(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::MulFOp::create(*this, lhs, rhs, flags);
+}
+
+Value TileBuilder::div(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::DivFOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::max(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::MaxNumFOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::clamp(Value value, double low, double high) {
+  Value raised =
+      arith::MaxNumFOp::create(*this, value, constantLike(value, low));
+  return arith::MinNumFOp::create(*this, raised, constantLike(value, high));
+}
+
+Value TileBuilder::compare(arith::CmpFPredicate predicate, Value lhs,
+                           double rhs) {
+  return arith::CmpFOp::create(*this, predicate, lhs, constantLike(lhs, rhs));
+}
+
+Value TileBuilder::select(Value condition, Value then, Value otherwise) {
+  unify(then, otherwise);
+  return arith::SelectOp::create(*this, broadcast(condition, then.getType()),
+                                 then, otherwise);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::addInt(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::AddIOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::subInt(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::SubIOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::mulInt(Value lhs, int64_t rhs) {
+  return rhs == 1 ? lhs
+                  : arith::MulIOp::create(*this, lhs, constantLike(lhs, rhs))
+                        .getResult();
+}
+
+Value TileBuilder::divInt(Value lhs, int64_t rhs) {
+  return rhs == 1 ? lhs
+                  : arith::DivUIOp::create(*this, lhs, constantLike(lhs, rhs))
+                        .getResult();
+}
+
+Value TileBuilder::remInt(Value lhs, int64_t rhs) {
+  return arith::RemUIOp::create(*this, lhs, constantLike(lhs, rhs));
+}
+
+Value TileBuilder::minInt(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::MinSIOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::maxInt(Value lhs, Value rhs) {
+  unify(lhs, rhs);
+  return arith::MaxSIOp::create(*this, lhs, rhs);
+}
+
+Value TileBuilder::compareInt(arith::CmpIPredicate predicate, Value lhs,
+                              Value rhs) {
+  unify(lhs, rhs);
+  return arith::CmpIOp::create(*this, predicate, lhs, rhs);
+}
+
+Value TileBuilder::toI64(Value index) {
+  return arith::IndexCastOp::create(*this, getI64Type(), index);
+}
+
+/// `type` with another element type.
+static Type withElement(Type type, Type element) {
+  if (auto shaped = dyn_cast<RankedTensorType>(type))
+    return shaped.clone(element);
+  return element;
+}
+
+Value TileBuilder::toI32(Value value) {
+  return arith::TruncIOp::create(
+      *this, withElement(value.getType(), getI32Type()), value);
+}
+
+Value TileBuilder::toF32(Value value) {
+  return arith::SIToFPOp::create(
+      *this, withElement(value.getType(), getF32Type()), value);
+}
+
+} // namespace kvc

@@ -1,0 +1,140 @@
+//===- TileBuilder.h - Arithmetic on tiles, briefly ------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// An op builder for level-1 IR. Expansions of level-0 ops are formulas; this
+// keeps them readable as such: `b.mul(x, b.broadcast(s, x))`.
+//
+// Binary operations take operands of equal type, or one tile and one value of
+// fewer dims, which is then broadcast by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TRANSFORMS_TILEBUILDER_H
+#define KVC_TRANSFORMS_TILEBUILDER_H
+
+#include "kvc/Spec/Spec.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace kvc {
+
+/// One dim of a tile: its name and its extent.
+struct Dim {
+  llvm::StringRef name;
+  int64_t size;
+};
+
+class TileBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  /// `flags` go onto sums, differences and products.
+  TileBuilder(
+      mlir::Location loc, mlir::OpBuilder &builder,
+      mlir::arith::FastMathFlags flags = mlir::arith::FastMathFlags::none)
+      : ImplicitLocOpBuilder(loc, builder), flags(flags) {}
+
+  //===--------------------------------------------------------------------===//
+  // Types
+  //===--------------------------------------------------------------------===//
+
+  /// The tile type with these dims.
+  mlir::RankedTensorType tile(llvm::ArrayRef<Dim> dims, mlir::Type element);
+  mlir::RankedTensorType f32Tile(llvm::ArrayRef<Dim> dims) {
+    return tile(dims, getF32Type());
+  }
+  /// The type that a raw element or a code of `codec` has in a tile.
+  mlir::Type elementType(const spec::Codec &codec);
+  mlir::Type floatType(spec::DType type);
+
+  //===--------------------------------------------------------------------===//
+  // Constants and broadcasts
+  //===--------------------------------------------------------------------===//
+
+  mlir::Value index(int64_t value);
+  /// A scalar or a splat, of any float or int type.
+  mlir::Value constant(mlir::Type type, double value);
+  mlir::Value constant(mlir::Type type, int64_t value);
+  /// A constant of `like`'s type.
+  template <typename T>
+  mlir::Value constantLike(mlir::Value like, T value) {
+    return constant(like.getType(), value);
+  }
+  /// `value` with the dims of `type`, by name; `value` itself if it has them.
+  mlir::Value broadcast(mlir::Value value, mlir::Type type);
+
+  //===--------------------------------------------------------------------===//
+  // Floats
+  //===--------------------------------------------------------------------===//
+
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs);
+  /// The larger one; which of two zeros is unspecified.
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
+  /// `value` within [low, high].
+  mlir::Value clamp(mlir::Value value, double low, double high);
+  mlir::Value add(mlir::Value lhs, double rhs) {
+    return add(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value sub(mlir::Value lhs, double rhs) {
+    return sub(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value mul(mlir::Value lhs, double rhs) {
+    return mul(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value div(mlir::Value lhs, double rhs) {
+    return div(lhs, constantLike(lhs, rhs));
+  }
+  /// Ordered comparison with a constant.
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
+                      double rhs);
+  mlir::Value select(mlir::Value condition, mlir::Value then,
+                     mlir::Value otherwise);
+
+  //===--------------------------------------------------------------------===//
+  // Integers: indices, i64 tiles
+  //===--------------------------------------------------------------------===//
+
+  mlir::Value addInt(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value subInt(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mulInt(mlir::Value lhs, int64_t rhs);
+  /// Quotient and remainder of a value that is not negative.
+  mlir::Value divInt(mlir::Value lhs, int64_t rhs);
+  mlir::Value remInt(mlir::Value lhs, int64_t rhs);
+  mlir::Value minInt(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value maxInt(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value addInt(mlir::Value lhs, int64_t rhs) {
+    return addInt(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value subInt(mlir::Value lhs, int64_t rhs) {
+    return subInt(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value maxInt(mlir::Value lhs, int64_t rhs) {
+    return maxInt(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value minInt(mlir::Value lhs, int64_t rhs) {
+    return minInt(lhs, constantLike(lhs, rhs));
+  }
+  mlir::Value compareInt(mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
+                         mlir::Value rhs);
+  /// An index as i64.
+  mlir::Value toI64(mlir::Value index);
+  /// An i64, or a tile of them, as i32: the value must fit.
+  mlir::Value toI32(mlir::Value value);
+  /// An integer, or a tile of them, to the nearest f32.
+  mlir::Value toF32(mlir::Value value);
+
+private:
+  /// Brings both sides to the type of the one with more dims.
+  void unify(mlir::Value &lhs, mlir::Value &rhs);
+
+  mlir::arith::FastMathFlags flags;
+};
+
+} // namespace kvc
+
+#endif // KVC_TRANSFORMS_TILEBUILDER_H

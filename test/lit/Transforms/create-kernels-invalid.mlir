@@ -1,0 +1,43 @@
+// RUN: kvc-opt %s --kvc-create-kernels --split-input-file --verify-diagnostics
+
+// No spec.
+
+// expected-error @+1 {{kernels are made from one kvc.attention_spec, got 0}}
+module {
+}
+
+// -----
+
+// More than one.
+
+#f16 = #kvc.spec<name = "f16",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
+// expected-error @+1 {{kernels are made from one kvc.attention_spec, got 2}}
+module {
+  kvc.attention_spec @one #f16
+  kvc.attention_spec @two #f16
+}
+
+// -----
+
+// A valid spec that is not lowered yet.
+
+#int3 = #kvc.spec<name = "int3",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "int3", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "f16"}>>
+// expected-error @+1 {{'kvc.attention_spec' op not lowered yet: codec int3}}
+kvc.attention_spec @int3 #int3
+
+// -----
+
+// A name that is taken.
+
+#f16 = #kvc.spec<name = "f16",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
+kvc.attention_spec @f16 #f16
+// expected-error @+1 {{the name of a kernel is taken: 'merge'}}
+func.func private @merge()
