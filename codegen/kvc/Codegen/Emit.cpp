@@ -137,15 +137,16 @@ std::string Emitter::printIR() const {
 // Machine code
 //===----------------------------------------------------------------------===//
 
-static Error generateCode(Module &module, TargetMachine &machine,
-                          CodeGenFileType type, SmallVectorImpl<char> &out) {
-  raw_svector_ostream stream(out);
+static Expected<std::string>
+generateCode(Module &module, TargetMachine &machine, CodeGenFileType type) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return createStringError(
         "this LLVM cannot emit files of the requested kind");
   passes.run(module);
-  return Error::success();
+  return std::string(bytes.begin(), bytes.end());
 }
 
 /// Kernels call nothing: an undefined symbol means that an operation was
@@ -176,25 +177,22 @@ static Error checkUndefinedSymbols(MemoryBufferRef object, bool asan) {
 
 Expected<std::string> Emitter::emitAssembly() const {
   std::unique_ptr<Module> copy = CloneModule(*state->module);
-  SmallVector<char, 0> text;
-  if (Error error = generateCode(*copy, *state->machine,
-                                 CodeGenFileType::AssemblyFile, text))
-    return error;
+  Expected<std::string> text =
+      generateCode(*copy, *state->machine, CodeGenFileType::AssemblyFile);
   if (Error error = state->takeDiagnostics("code generation"))
-    return error;
-  return std::string(text.begin(), text.end());
+    return joinErrors(std::move(error), text.takeError());
+  return text;
 }
 
-Expected<SmallVector<char, 0>> Emitter::emitObject() {
-  SmallVector<char, 0> object;
-  if (Error error = generateCode(*state->module, *state->machine,
-                                 CodeGenFileType::ObjectFile, object))
-    return error;
+Expected<std::string> Emitter::emitObject() {
+  Expected<std::string> object = generateCode(*state->module, *state->machine,
+                                              CodeGenFileType::ObjectFile);
   if (Error error = state->takeDiagnostics("code generation"))
-    return error;
-  if (Error error = checkUndefinedSymbols(
-          MemoryBufferRef({object.data(), object.size()}, "kernels"),
-          state->options.asan))
+    return joinErrors(std::move(error), object.takeError());
+  if (!object)
+    return object;
+  if (Error error = checkUndefinedSymbols(MemoryBufferRef(*object, "kernels"),
+                                          state->options.asan))
     return error;
   return object;
 }

@@ -19,7 +19,6 @@
 
 #include "kvc/Codegen/KernelTable.h"
 #include "kvc/Codegen/Target.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -67,7 +66,7 @@ public:
   llvm::Expected<std::string> emitAssembly() const;
 
   /// An ELF object without undefined symbols (AddressSanitizer's own excepted).
-  llvm::Expected<llvm::SmallVector<char, 0>> emitObject();
+  llvm::Expected<std::string> emitObject();
 
 private:
   Emitter();

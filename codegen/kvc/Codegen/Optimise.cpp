@@ -20,8 +20,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -75,8 +73,6 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
                                moduleAnalyses);
 
   ModulePassManager passes;
-  passes.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
-  passes.addPass(GlobalDCEPass());
   passes.addPass(createModuleToFunctionPassAdaptor(functionPasses()));
   if (asan) {
     // No constructor: a kernel module has no start-up code, and its only

@@ -30,7 +30,7 @@ struct Level {
   StringLiteral name, cpu, features;
   DotKind dot;
   unsigned vectorBits;
-  bool hasF16C, hasFMA;
+  bool integerDots, hasF16C, hasSSE41;
   ArrayRef<StringLiteral> needs;
 };
 
@@ -43,17 +43,25 @@ constexpr StringLiteral kNeedsVNNI[] = {"avx512vnni"};
 /// Lowest first. "portable" stands apart: it is no level, "host" never picks
 /// it.
 const Level kLevels[] = {
-    {"x86-64", "x86-64", "", DotKind::MAddWD, 128, false, false, {}},
-    {"x86-64-v3", "x86-64-v3", "", DotKind::MAddWD, 256, true, true, kNeedsV3},
-    {"x86-64-v4", "x86-64-v4", "", DotKind::MAddWD, 512, true, true, kNeedsV4},
-    {"x86-64-v4+vnni", "x86-64-v4", "+avx512vnni", DotKind::DPWSSD, 512, true,
-     true, kNeedsVNNI},
+    {"x86-64", "x86-64", "", DotKind::Portable, 128, true, false, false, {}},
+    {"x86-64-v3", "x86-64-v3", "", DotKind::AVX2, 256, true, true, true,
+     kNeedsV3},
+    {"x86-64-v4", "x86-64-v4", "", DotKind::AVX512, 512, true, true, true,
+     kNeedsV4},
+    {"x86-64-v4+vnni", "x86-64-v4", "+avx512vnni", DotKind::VNNI, 512, true,
+     true, true, kNeedsVNNI},
 };
-const Level kPortable = {"portable", "x86-64", "",    DotKind::FMA,
-                         128,        false,    false, {}};
+const Level kPortable = {
+    "portable", "x86-64", "", DotKind::Portable, 128, false, false, false, {}};
 
-constexpr StringLiteral kTargetNames[] = {
-    "host", "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "portable"};
+constexpr TargetName kTargetNames[] = {
+    {"host", "the highest level that this machine runs, tuned for its CPU"},
+    {"x86-64", "SSE2: every x86-64 machine"},
+    {"x86-64-v3", "AVX2, FMA, F16C"},
+    {"x86-64-v4", "AVX-512 F, BW, CD, DQ, VL"},
+    {"x86-64-v4+vnni", "x86-64-v4 with AVX-512 VNNI"},
+    {"portable", "no machine intrinsics, nothing beyond x86-64"},
+};
 
 constexpr StringLiteral kTriple = "x86_64-unknown-linux-gnu";
 
@@ -65,8 +73,9 @@ Target makeTarget(const Level &level) {
   target.features = level.features.str();
   target.dot = level.dot;
   target.vectorBits = level.vectorBits;
+  target.integerDots = level.integerDots;
   target.hasF16C = level.hasF16C;
-  target.hasFMA = level.hasFMA;
+  target.hasSSE41 = level.hasSSE41;
   return target;
 }
 
@@ -119,17 +128,19 @@ void initialiseLLVMTargets() {
 
 StringRef nameOf(DotKind dot) {
   switch (dot) {
-  case DotKind::FMA:
-    return "fma";
-  case DotKind::MAddWD:
-    return "maddwd";
-  case DotKind::DPWSSD:
-    return "dpwssd";
+  case DotKind::Portable:
+    return "portable";
+  case DotKind::AVX2:
+    return "avx2";
+  case DotKind::AVX512:
+    return "avx512";
+  case DotKind::VNNI:
+    return "vnni";
   }
   llvm_unreachable("every dot kind has a name");
 }
 
-ArrayRef<StringLiteral> targetNames() { return kTargetNames; }
+ArrayRef<TargetName> targetNames() { return kTargetNames; }
 
 Expected<Target> parseTarget(StringRef name) {
   if (name == "host")
@@ -139,9 +150,11 @@ Expected<Target> parseTarget(StringRef name) {
   for (const Level &level : kLevels)
     if (name == level.name)
       return makeTarget(level);
-  return createStringError("target: expected one of " +
-                           join(targetNames(), ", ") + "; got \"" + name +
-                           "\"");
+  auto names = map_range(kTargetNames, [](const TargetName &each) {
+    return StringRef(each.name);
+  });
+  return createStringError("target: expected one of " + join(names, ", ") +
+                           "; got \"" + name + "\"");
 }
 
 Error checkRunsHere(const Target &target) {

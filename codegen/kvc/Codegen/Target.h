@@ -13,6 +13,7 @@
 #ifndef KVC_CODEGEN_TARGET_H
 #define KVC_CODEGEN_TARGET_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -24,40 +25,48 @@ class TargetMachine;
 
 namespace kvc {
 
-/// The instruction behind an integer `kvk.dot`.
+/// How integer dots are computed, in the words of `convert-kvk-to-vector`.
 enum class DotKind : uint8_t {
-  FMA,    ///< f32 multiply and add from upstream dialects alone; no intrinsics.
-  MAddWD, ///< Pairs of i16 products summed to i32, then added: (v)pmaddwd.
-  DPWSSD  ///< The same fused with the accumulation: vpdpwssd.
+  Portable, ///< Upstream dialects alone; no intrinsics.
+  AVX2,   ///< Pairs of i16 products summed to i32, then added: vpmaddwd on ymm.
+  AVX512, ///< The same on zmm.
+  VNNI    ///< Fused with the accumulation: vpdpwssd on zmm.
 };
 
 struct Target {
   std::string name; ///< "x86-64-v4+vnni"; never "host".
   std::string triple;
-  std::string cpu; ///< LLVM's name of the instruction-set level.
-  std::string
-      tuneCPU; ///< LLVM's name of the CPU to schedule for; may be empty.
-  std::string features; ///< Beyond `cpu`: "+avx512vnni".
-  DotKind dot = DotKind::FMA;
+  /// LLVM's name of the instruction-set level, and what comes on top of it:
+  /// "+avx512vnni".
+  std::string cpu, features;
+  /// LLVM's name of the CPU to schedule for; may be empty.
+  std::string tuneCPU;
+  DotKind dot = DotKind::Portable;
   unsigned vectorBits = 128;
-  bool hasF16C = false; ///< Converts between f16 and f32 in one instruction.
-  bool hasFMA =
-      false; ///< Has a fused multiply-add; without it `fma` is a call.
+  bool integerDots = true; ///< Codes meet 16-bit integer weights, not f32.
+  bool hasF16C = false;    ///< Converts between f16 and f32 in one instruction.
+  bool hasSSE41 = false;   ///< Rounds floats to integers in one instruction.
 
   /// f32 lanes of one machine vector.
   unsigned lanes() const { return vectorBits / 32; }
 };
 
-/// The name of a dot kind, as pass options spell it: "fma", "maddwd", "dpwssd".
+/// The name of a dot kind, as passes spell it: "portable", "avx2", "avx512",
+/// "vnni".
 llvm::StringRef nameOf(DotKind dot);
 
+struct TargetName {
+  llvm::StringLiteral name, summary;
+};
+
 /// Every name that parseTarget takes, in the order of the documentation.
-llvm::ArrayRef<llvm::StringLiteral> targetNames();
+llvm::ArrayRef<TargetName> targetNames();
 
 /// The target called `name`. "host" is the highest level that this machine
 /// runs, tuned for its CPU: its kernels are those of the level's own name,
-/// scheduled for this machine. "portable" uses no intrinsic and nothing beyond
-/// the architecture's baseline.
+/// scheduled for this machine. "portable" uses no intrinsic
+/// and nothing beyond the architecture's baseline, and computes in f32
+/// throughout: the oracle of the other targets.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
 
 /// Success if this machine runs code for `target`, otherwise what it lacks.

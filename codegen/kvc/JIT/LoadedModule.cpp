@@ -19,7 +19,7 @@
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -54,8 +54,8 @@ struct LoadedModule::State {
 LoadedModule::LoadedModule() = default;
 LoadedModule::~LoadedModule() = default;
 
-Expected<std::unique_ptr<LoadedModule>>
-LoadedModule::load(SmallVector<char, 0> object, bool asan) {
+Expected<std::unique_ptr<LoadedModule>> LoadedModule::load(StringRef object,
+                                                           bool asan) {
   auto control = orc::SelfExecutorProcessControl::Create(
       std::make_shared<orc::SymbolStringPool>(),
       std::make_unique<orc::InPlaceTaskDispatcher>());
@@ -76,10 +76,8 @@ LoadedModule::load(SmallVector<char, 0> object, bool asan) {
     dylib.addGenerator(std::move(*process));
   }
 
-  auto buffer = std::make_unique<SmallVectorMemoryBuffer>(
-      std::move(object), "kernels.o",
-      /*RequiresNullTerminator=*/false);
-  if (Error error = state.layer.add(dylib, std::move(buffer)))
+  if (Error error = state.layer.add(
+          dylib, MemoryBuffer::getMemBufferCopy(object, "kernels.o")))
     return state.withReported(std::move(error));
   auto symbol =
       state.session.lookup({&dylib}, state.session.intern(kTableSymbol));

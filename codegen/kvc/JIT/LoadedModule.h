@@ -8,7 +8,7 @@
 #define KVC_JIT_LOADEDMODULE_H
 
 #include "kvc/kernel_abi.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
@@ -21,7 +21,7 @@ public:
   /// `asan`: the object was instrumented; this process must contain the
   /// run-time library of AddressSanitizer.
   static llvm::Expected<std::unique_ptr<LoadedModule>>
-  load(llvm::SmallVector<char, 0> object, bool asan);
+  load(llvm::StringRef object, bool asan);
   ~LoadedModule();
 
   /// Lives as long as this.

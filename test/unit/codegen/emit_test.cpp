@@ -116,7 +116,7 @@ protected:
     EXPECT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
     auto object = emitter->emitObject();
     EXPECT_TRUE(bool(object)) << messageOf(object.takeError());
-    auto loaded = LoadedModule::load(std::move(*object), /*asan=*/false);
+    auto loaded = LoadedModule::load(*object, /*asan=*/false);
     EXPECT_TRUE(bool(loaded)) << messageOf(loaded.takeError());
     return std::move(*loaded);
   }
@@ -126,7 +126,8 @@ protected:
 };
 
 TEST_F(Emit, RunsAKernelOnEveryTargetOfThisMachine) {
-  for (llvm::StringRef name : targetNames()) {
+  for (const TargetName &each : targetNames()) {
+    llvm::StringRef name = each.name;
     if (llvm::Error error = checkRunsHere(*parseTarget(name))) {
       llvm::consumeError(std::move(error));
       continue;
@@ -247,8 +248,7 @@ TEST_F(Emit, RefusesAModuleWithoutKernels) {
 }
 
 TEST(LoadedModule, RefusesBytesThatAreNoObject) {
-  llvm::SmallVector<char, 0> bytes(100, 'x');
-  auto loaded = LoadedModule::load(std::move(bytes), /*asan=*/false);
+  auto loaded = LoadedModule::load(std::string(100, 'x'), /*asan=*/false);
   ASSERT_FALSE(bool(loaded));
   EXPECT_FALSE(messageOf(loaded.takeError()).empty());
 }

@@ -19,7 +19,8 @@ std::string messageOf(llvm::Error error) {
 }
 
 TEST(Target, EveryNameParsesAndHasACodeGenerator) {
-  for (llvm::StringRef name : targetNames()) {
+  for (const TargetName &each : targetNames()) {
+    llvm::StringRef name = each.name;
     llvm::Expected<Target> target = parseTarget(name);
     ASSERT_TRUE(bool(target)) << messageOf(target.takeError());
     EXPECT_EQ(target->vectorBits % 128, 0u);
@@ -35,15 +36,17 @@ TEST(Target, LevelsGrow) {
   EXPECT_EQ(v1.lanes(), 4u);
   EXPECT_EQ(v3.lanes(), 8u);
   EXPECT_EQ(v4.lanes(), 16u);
-  EXPECT_FALSE(v1.hasFMA);
-  EXPECT_TRUE(v3.hasFMA && v3.hasF16C);
-  EXPECT_EQ(v1.dot, DotKind::MAddWD);
-  EXPECT_EQ(v4.dot, DotKind::MAddWD);
-  EXPECT_EQ(vnni.dot, DotKind::DPWSSD);
+  EXPECT_FALSE(v1.hasF16C || v1.hasSSE41);
+  EXPECT_TRUE(v3.hasF16C && v3.hasSSE41);
+  EXPECT_EQ(v1.dot, DotKind::Portable);
+  EXPECT_EQ(v3.dot, DotKind::AVX2);
+  EXPECT_EQ(v4.dot, DotKind::AVX512);
+  EXPECT_EQ(vnni.dot, DotKind::VNNI);
 }
 
-TEST(Target, PortableUsesNoIntrinsics) {
-  EXPECT_EQ(parseTarget("portable")->dot, DotKind::FMA);
+TEST(Target, PortableIsTheOracle) {
+  EXPECT_EQ(parseTarget("portable")->dot, DotKind::Portable);
+  EXPECT_FALSE(parseTarget("portable")->integerDots);
 }
 
 TEST(Target, HostIsALevelThatRunsHere) {

@@ -1,0 +1,181 @@
+//===- Pipelines.cpp - The stages of compilation
+//---------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Codegen/Pipelines.h"
+
+#include "kvc/Dialect/Register.h"
+#include "kvc/Transforms/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// Cleans up after a pass that leaves constants and dead values behind.
+static void addCleanup(OpPassManager &passes) {
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+static void buildKernels(OpPassManager &passes, const CompileOptions &options) {
+  CreateKernelsOptions kernels;
+  auto choose = [](int64_t &option, int64_t value) {
+    option = value ? value : option;
+  };
+  choose(kernels.decodeRows, options.decodeRows);
+  choose(kernels.prefillRows, options.prefillRows);
+  choose(kernels.tileTokens, options.tileTokens);
+  choose(kernels.splitTokens, options.splitTokens);
+  choose(kernels.prefillSplitTokens, options.prefillSplitTokens);
+  passes.addPass(createCreateKernels(kernels));
+}
+
+static void buildTiles(OpPassManager &passes, const CompileOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createExpand());
+  addCleanup(functions);
+}
+
+static void buildPlacement(OpPassManager &passes,
+                           const CompileOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createPlaceFactors(PlaceFactorsOptions{options.remarks}));
+  functions.addPass(createApplyPlacement());
+  addCleanup(functions);
+}
+
+/// From upstream dialects to the LLVM dialect. Contractions become outer
+/// products: the order in which each loaded vector meets every row.
+static void buildLLVM(OpPassManager &passes, const CompileOptions &options) {
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.vectorContractLowering = vector::VectorContractLowering::OuterProduct;
+  passes.addPass(createConvertVectorToLLVMPass(vectors));
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
+static const Stage kHostStages[] = {
+    {"kernels", "one function per kernel, a level-0 op over its parameters",
+     buildKernels},
+    {"tiles", "loops over tiles with all arithmetic explicit (level 1)",
+     buildTiles},
+    {"placement", "scales and zeros at their places (level 2)", buildPlacement},
+    {"llvm", "the LLVM dialect behind the kernel ABI", buildLLVM},
+};
+
+llvm::ArrayRef<Stage> hostStages() { return kHostStages; }
+
+const Stage *findHostStage(llvm::StringRef name) {
+  const Stage *stage = llvm::find_if(
+      kHostStages, [&](const Stage &each) { return each.name == name; });
+  return stage == std::end(kHostStages) ? nullptr : stage;
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+void registerHostDialects(DialectRegistry &registry) {
+  registerKVCDialects(registry);
+  registerUpstreamDialects(registry);
+  registerConvertToLLVMDependentDialectLoading(registry);
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  index::registerConvertIndexToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  registerConvertMemRefToLLVMInterface(registry);
+  ub::registerConvertUBToLLVMInterface(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+
+/// The options of a pipeline on kvc-opt's command line.
+struct HostPipelineOptions : PassPipelineOptions<HostPipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("A target of `kvc compile`."),
+                             llvm::cl::init("host")};
+  Option<int64_t> decodeRows{*this, "decode-rows",
+                             llvm::cl::desc("Query rows of a tile of decode.")};
+  Option<int64_t> prefillRows{
+      *this, "prefill-rows",
+      llvm::cl::desc("Query rows of a tile of prefill.")};
+  Option<int64_t> tileTokens{*this, "tile-tokens",
+                             llvm::cl::desc("Keys of a tile.")};
+  Option<int64_t> splitTokens{*this, "split-tokens",
+                              llvm::cl::desc("Keys of a split of decode.")};
+  Option<int64_t> prefillSplitTokens{
+      *this, "prefill-split-tokens",
+      llvm::cl::desc("Keys of a split of prefill.")};
+};
+
+} // namespace
+
+static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
+                             llvm::ArrayRef<Stage> stages) {
+  auto build =
+      [stages](OpPassManager &passes, llvm::StringRef text,
+               llvm::function_ref<LogicalResult(const llvm::Twine &)> fail)
+      -> LogicalResult {
+    HostPipelineOptions parsed;
+    if (failed(parsed.parseFromString(text)))
+      return failure();
+    llvm::Expected<Target> target = parseTarget(parsed.target);
+    if (!target)
+      return fail(llvm::toString(target.takeError()));
+    CompileOptions options;
+    options.target = std::move(*target);
+    options.decodeRows = parsed.decodeRows;
+    options.prefillRows = parsed.prefillRows;
+    options.tileTokens = parsed.tileTokens;
+    options.splitTokens = parsed.splitTokens;
+    options.prefillSplitTokens = parsed.prefillSplitTokens;
+    for (const Stage &stage : stages)
+      stage.build(passes, options);
+    return success();
+  };
+  registerPassPipeline(
+      name, summary, build,
+      [](llvm::function_ref<void(const detail::PassOptions &)> visit) {
+        visit(HostPipelineOptions());
+      });
+}
+
+void registerHostPipelines() {
+  registerPipeline("kvc-to-host",
+                   "From a spec to the LLVM dialect, for a host target",
+                   kHostStages);
+  for (const Stage &stage : kHostStages)
+    registerPipeline(("kvc-stage-" + stage.name).str(), stage.summary, stage);
+}
+
+} // namespace kvc

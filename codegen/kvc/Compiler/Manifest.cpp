@@ -1,0 +1,113 @@
+//===- Manifest.cpp - What a program must know of an artefact
+//--------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Compiler/Manifest.h"
+
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Layout/PageLayout.h"
+#include "kvc/kernel_abi.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace kvc {
+
+KernelSignature signatureOf(llvm::StringRef kernel, mlir::FunctionType type) {
+  KernelSignature signature;
+  signature.kernel = kernel.str();
+  for (mlir::Type input : type.getInputs()) {
+    KernelParameter parameter;
+    parameter.offset = signature.bytes;
+    llvm::raw_string_ostream stream(parameter.type);
+    if (llvm::isa<CacheType>(input)) {
+      stream << "!kvc.cache";
+      signature.bytes += sizeof(kvc_cache_view);
+    } else {
+      input.print(stream);
+      signature.bytes += 8;
+      if (auto memref = llvm::dyn_cast<mlir::MemRefType>(input))
+        signature.bytes +=
+            8 * llvm::count_if(memref.getStridesAndOffset().first,
+                               mlir::ShapedType::isDynamic);
+    }
+    signature.parameters.push_back(std::move(parameter));
+  }
+  return signature;
+}
+
+std::string compilerVersion() {
+  return "kvc " KVC_VERSION ", LLVM " LLVM_VERSION_STRING;
+}
+
+static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
+                        const std::vector<KernelSignature> &signatures) {
+  json.attribute("name", kernel.name);
+  json.attribute("tile_rows", kernel.tileRows);
+  json.attribute("tile_tokens", kernel.tileTokens);
+  json.attribute("split_tokens", kernel.splitTokens);
+  auto signature = llvm::find_if(signatures, [&](const KernelSignature &each) {
+    return each.kernel == kernel.name;
+  });
+  if (signature == signatures.end())
+    return;
+  json.attribute("argument_bytes", signature->bytes);
+  json.attributeArray("parameters", [&] {
+    for (const KernelParameter &parameter : signature->parameters)
+      json.object([&] {
+        json.attribute("type", parameter.type);
+        json.attribute("offset", parameter.offset);
+      });
+  });
+}
+
+std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
+                          const KernelTable &table,
+                          const std::vector<KernelSignature> &signatures,
+                          llvm::StringRef stem) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("compiler", compilerVersion());
+    json.attribute("abi_version", KVC_KERNEL_ABI_VERSION);
+    json.attribute("object", (stem + ".o").str());
+    json.attributeArray("symbols", [&] {
+      json.value(kTableSymbol);
+      json.value(uniqueTableSymbol(spec.name, options.target.name));
+    });
+    json.attributeObject("target", [&] {
+      json.attribute("name", options.target.name);
+      json.attribute("triple", options.target.triple);
+      json.attribute("cpu", options.target.cpu);
+      json.attribute("features", options.target.features);
+      json.attribute("dot", nameOf(options.target.dot));
+      json.attribute("vector_bits", options.target.vectorBits);
+    });
+    json.attribute("spec_hash",
+                   llvm::toHex(llvm::SHA256::hash(
+                                   llvm::arrayRefFromStringRef(table.specJson)),
+                               /*LowerCase=*/true));
+    json.attribute("layout_hash", table.layoutHash);
+    json.attribute("page_bytes",
+                   layout::pageBytes(spec, layout::TargetFamily::Host));
+    json.attributeArray("kernels", [&] {
+      for (const KernelEntry &kernel : table.kernels)
+        json.object([&] { printKernel(json, kernel, signatures); });
+    });
+    json.attributeBegin("spec");
+    json.rawValue(table.specJson);
+    json.attributeEnd();
+  });
+  stream << '\n';
+  return text;
+}
+
+} // namespace kvc
