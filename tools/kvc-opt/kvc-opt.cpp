@@ -1,4 +1,5 @@
-//===- kvc-opt.cpp - Runs passes on MLIR files -------------------------------===//
+//===- kvc-opt.cpp - Runs passes on MLIR files
+//-------------------------------===//
 //
 // Part of kvc.
 //
@@ -28,5 +29,6 @@ int main(int argc, char **argv) {
 #ifdef KVC_HAS_CONVERSION
   kvc::registerKVCConversionPasses();
 #endif
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "kvc pass driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "kvc pass driver\n", registry));
 }

@@ -1,4 +1,5 @@
-//===- Register.cpp - All dialects of kvc ------------------------------------===//
+//===- Register.cpp - All dialects of kvc
+//------------------------------------===//
 //
 // Part of kvc.
 //
@@ -21,13 +22,16 @@
 
 namespace kvc {
 
-void registerKVCDialects(mlir::DialectRegistry &registry) { registry.insert<KVCDialect, kvk::KVKDialect>(); }
+void registerKVCDialects(mlir::DialectRegistry &registry) {
+  registry.insert<KVCDialect, kvk::KVKDialect>();
+}
 
 void registerUpstreamDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                  mlir::index::IndexDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
-                  mlir::vector::VectorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::func::FuncDialect, mlir::index::IndexDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                  mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
 }
 
 } // namespace kvc

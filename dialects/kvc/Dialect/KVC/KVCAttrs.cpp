@@ -1,4 +1,5 @@
-//===- KVCAttrs.cpp - Attributes of the kvc dialect --------------------------===//
+//===- KVCAttrs.cpp - Attributes of the kvc dialect
+//--------------------------===//
 //
 // Part of kvc.
 //
@@ -23,7 +24,9 @@ namespace kvc {
 // Enums
 //===----------------------------------------------------------------------===//
 
-StringRef stringifyTensor(spec::Tensor tensor) { return tensor == spec::Tensor::Key ? "key" : "value"; }
+StringRef stringifyTensor(spec::Tensor tensor) {
+  return tensor == spec::Tensor::Key ? "key" : "value";
+}
 
 std::optional<spec::Tensor> symbolizeTensor(StringRef text) {
   return llvm::StringSwitch<std::optional<spec::Tensor>>(text)
@@ -34,11 +37,14 @@ std::optional<spec::Tensor> symbolizeTensor(StringRef text) {
 
 StringRef stringifyZeroKind(spec::Zero zero) {
   switch (zero) {
-  case spec::Zero::None: return "none";
-  case spec::Zero::Code: return "code";
+  case spec::Zero::None:
+    return "none";
+  case spec::Zero::Code:
+    return "code";
   // A lut's zero is added as the one of "min" is.
   case spec::Zero::Min:
-  case spec::Zero::Mid: return "min";
+  case spec::Zero::Mid:
+    return "min";
   }
   llvm_unreachable("every zero has a kind");
 }
@@ -73,13 +79,16 @@ static ParseResult parseTensor(AsmParser &parser, spec::Tensor &tensor) {
   return success();
 }
 
-static void printTensor(AsmPrinter &printer, spec::Tensor tensor) { printer << stringifyTensor(tensor); }
+static void printTensor(AsmPrinter &printer, spec::Tensor tensor) {
+  printer << stringifyTensor(tensor);
+}
 
 //===----------------------------------------------------------------------===//
 // Dims
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseDimNames(AsmParser &parser, SmallVector<StringAttr> &names) {
+static ParseResult parseDimNames(AsmParser &parser,
+                                 SmallVector<StringAttr> &names) {
   return parser.parseCommaSeparatedList([&] {
     StringRef name;
     if (parser.parseKeyword(&name))
@@ -90,7 +99,9 @@ static ParseResult parseDimNames(AsmParser &parser, SmallVector<StringAttr> &nam
 }
 
 static void printDimNames(AsmPrinter &printer, ArrayRef<StringAttr> names) {
-  llvm::interleaveComma(names, printer, [&](StringAttr name) { printer.printKeywordOrString(name.getValue()); });
+  llvm::interleaveComma(names, printer, [&](StringAttr name) {
+    printer.printKeywordOrString(name.getValue());
+  });
 }
 
 DimsAttr DimsAttr::get(MLIRContext *context, ArrayRef<StringRef> names) {
@@ -100,7 +111,8 @@ DimsAttr DimsAttr::get(MLIRContext *context, ArrayRef<StringRef> names) {
   return get(context, attrs);
 }
 
-LogicalResult DimsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> names) {
+LogicalResult DimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> names) {
   if (names.empty()) // C1
     return emitError() << "expected at least one dim";
   for (auto [i, name] : llvm::enumerate(names)) // C1
@@ -109,14 +121,16 @@ LogicalResult DimsAttr::verify(function_ref<InFlightDiagnostic()> emitError, Arr
   return success();
 }
 
-LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
-                                       function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+                         function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getNames().size()) // C2
-    return emitError() << "expected as many dims as #kvc.dims names (" << getNames().size() << "), got "
-                       << shape.size();
+    return emitError() << "expected as many dims as #kvc.dims names ("
+                       << getNames().size() << "), got " << shape.size();
   for (auto [name, extent] : llvm::zip_equal(getNames(), shape)) // C3
     if (extent <= 0)
-      return emitError() << "expected a static positive extent of dim " << name.getValue();
+      return emitError() << "expected a static positive extent of dim "
+                         << name.getValue();
   return success();
 }
 
@@ -124,9 +138,12 @@ LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType
 // Sections and the spec
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseSection(AsmParser &parser, DictionaryAttr &value) { return parser.parseAttribute(value); }
+static ParseResult parseSection(AsmParser &parser, DictionaryAttr &value) {
+  return parser.parseAttribute(value);
+}
 
-/// As the generic printer, less the types of numbers, which are the default ones.
+/// As the generic printer, less the types of numbers, which are the default
+/// ones.
 static void printValue(AsmPrinter &printer, Attribute value) {
   if (auto dictionary = dyn_cast<DictionaryAttr>(value)) {
     printer << '{';
@@ -138,50 +155,67 @@ static void printValue(AsmPrinter &printer, Attribute value) {
     printer << '}';
   } else if (auto array = dyn_cast<ArrayAttr>(value)) {
     printer << '[';
-    llvm::interleaveComma(array, printer, [&](Attribute element) { printValue(printer, element); });
+    llvm::interleaveComma(array, printer, [&](Attribute element) {
+      printValue(printer, element);
+    });
     printer << ']';
   } else {
     printer.printAttributeWithoutType(value);
   }
 }
 
-static void printSection(AsmPrinter &printer, DictionaryAttr value) { printValue(printer, value); }
+static void printSection(AsmPrinter &printer, DictionaryAttr value) {
+  printValue(printer, value);
+}
 
 // C1 of the sections.
-LogicalResult AttentionAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult
+AttentionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
 }
-LogicalResult IOAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult IOAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                             DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
 }
-LogicalResult SchemeAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult SchemeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
 }
-LogicalResult SegmentsAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult SegmentsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
 }
-LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 DictionaryAttr value) {
   return detail::verifyJSON(emitError, value);
 }
 
-LogicalResult SpecAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr name, AttentionAttr attention,
-                               IOAttr io, SchemeAttr key, SchemeAttr value, SegmentsAttr segments, LayoutAttr layout) {
-  spec::Expected<spec::Spec> parsed = detail::parseSections({name, attention, io, key, value, segments, layout});
+LogicalResult SpecAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringAttr name, AttentionAttr attention,
+                               IOAttr io, SchemeAttr key, SchemeAttr value,
+                               SegmentsAttr segments, LayoutAttr layout) {
+  spec::Expected<spec::Spec> parsed = detail::parseSections(
+      {name, attention, io, key, value, segments, layout});
   if (!parsed) // C1
     return emitError() << "invalid spec: " << parsed.error().str();
   return success();
 }
 
 SpecAttr SpecAttr::get(MLIRContext *context, const spec::Spec &spec) {
-  DictionaryAttr document = detail::parseJSON(context, spec::printSpecCompact(spec));
+  DictionaryAttr document =
+      detail::parseJSON(context, spec::printSpecCompact(spec));
   auto section = [&]<typename Attr>(StringRef key) {
     auto value = document.getAs<DictionaryAttr>(key);
     return value ? Attr::get(context, value) : Attr();
   };
   auto name = document.getAs<StringAttr>("name");
-  return get(context, name ? name : StringAttr::get(context, ""), section.operator()<AttentionAttr>("attention"),
-             section.operator()<IOAttr>("io"), section.operator()<SchemeAttr>("key"),
-             section.operator()<SchemeAttr>("value"), section.operator()<SegmentsAttr>("segments"),
+  return get(context, name ? name : StringAttr::get(context, ""),
+             section.operator()<AttentionAttr>("attention"),
+             section.operator()<IOAttr>("io"),
+             section.operator()<SchemeAttr>("key"),
+             section.operator()<SchemeAttr>("value"),
+             section.operator()<SegmentsAttr>("segments"),
              section.operator()<LayoutAttr>("layout"));
 }
 

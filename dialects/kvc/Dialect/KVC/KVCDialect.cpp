@@ -1,4 +1,5 @@
-//===- KVCDialect.cpp - The kvc dialect --------------------------------------===//
+//===- KVCDialect.cpp - The kvc dialect
+//--------------------------------------===//
 //
 // Part of kvc.
 //
@@ -28,7 +29,8 @@ struct KVCAsmInterface : OpAsmDialectInterface {
       return AliasResult::NoAlias;
     StringRef name = spec.getName().getValue();
     auto isWordChar = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-    bool isIdentifier = !name.empty() && llvm::isAlpha(name.front()) && llvm::all_of(name, isWordChar);
+    bool isIdentifier = !name.empty() && llvm::isAlpha(name.front()) &&
+                        llvm::all_of(name, isWordChar);
     os << (isIdentifier ? name : "spec");
     return AliasResult::FinalAlias;
   }
@@ -44,19 +46,26 @@ void KVCDialect::initialize() {
 }
 
 ArrayRef<StringRef> KVCDialect::getKernelKinds() {
-  static constexpr StringRef kinds[] = {"decode", "prefill", "append", "merge", "unpack"};
+  static constexpr StringRef kinds[] = {"decode", "prefill", "append", "merge",
+                                        "unpack"};
   return kinds;
 }
 
-LogicalResult KVCDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+LogicalResult KVCDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attribute) {
   if (attribute.getName() != getKernelAttrName())
     return success();
   if (!isa<FunctionOpInterface>(op))
-    return op->emitOpError() << "carries '" << getKernelAttrName() << "', expected on functions only";
+    return op->emitOpError() << "carries '" << getKernelAttrName()
+                             << "', expected on functions only";
   auto kind = dyn_cast<StringAttr>(attribute.getValue());
   if (!kind || !llvm::is_contained(getKernelKinds(), kind.getValue())) {
-    InFlightDiagnostic diagnostic = op->emitOpError() << "'" << getKernelAttrName() << "': expected one of ";
-    llvm::interleaveComma(getKernelKinds(), diagnostic, [&](StringRef name) { diagnostic << '"' << name << '"'; });
+    InFlightDiagnostic diagnostic = op->emitOpError()
+                                    << "'" << getKernelAttrName()
+                                    << "': expected one of ";
+    llvm::interleaveComma(getKernelKinds(), diagnostic, [&](StringRef name) {
+      diagnostic << '"' << name << '"';
+    });
     return diagnostic << ", got " << attribute.getValue();
   }
   return success();

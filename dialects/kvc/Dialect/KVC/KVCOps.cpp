@@ -1,4 +1,5 @@
-//===- KVCOps.cpp - Verifiers of level 0 -------------------------------------===//
+//===- KVCOps.cpp - Verifiers of level 0
+//-------------------------------------===//
 //
 // Part of kvc.
 //
@@ -32,12 +33,15 @@ LogicalResult AttendOp::verify() {
   const spec::Spec &spec = getCache().getType().getSpec();
   const spec::Attention &attention = spec.attention;
   Type f32 = Float32Type::get(getContext());
-  MemRefShape query{{Extent::any("queries"), Extent::of("q_heads", attention.qHeads),
+  MemRefShape query{{Extent::any("queries"),
+                     Extent::of("q_heads", attention.qHeads),
                      Extent::fixed("head_dim", attention.headDim)},
                     {elementTypeOf(getContext(), spec.io.query)}};
   if (failed(query.verify(*this, "query", getQuery()))) // C1
     return failure();
-  MemRefShape out{{Extent::any("rows"), Extent::fixed("value_dim", attention.valueDim)}, {f32}};
+  MemRefShape out{
+      {Extent::any("rows"), Extent::fixed("value_dim", attention.valueDim)},
+      {f32}};
   if (failed(out.verify(*this, "partial_out", getPartialOut()))) // C2
     return failure();
   MemRefShape lse{{Extent::any("rows")}, {f32}};
@@ -49,17 +53,21 @@ LogicalResult AttendOp::verify() {
   if (getSlopes() && failed(slopes.verify(*this, "slopes", getSlopes()))) // C4
     return failure();
   if (getTileRows() <= 0) // C5
-    return emitOpError("tile_rows: expected a positive number, got ") << int64_t(getTileRows());
-  if (int64_t tokens = getTileTokens(); tokens <= 0 || !llvm::isPowerOf2_64(tokens)) // C6
+    return emitOpError("tile_rows: expected a positive number, got ")
+           << int64_t(getTileRows());
+  if (int64_t tokens = getTileTokens();
+      tokens <= 0 || !llvm::isPowerOf2_64(tokens)) // C6
     return emitOpError("tile_tokens: expected a power of two, got ") << tokens;
   return success();
 }
 
 /// The scheme of a tensor, or an error that the spec has none.
-static const spec::Scheme *schemeOrError(Operation *op, const spec::Spec &spec, spec::Tensor tensor) {
+static const spec::Scheme *schemeOrError(Operation *op, const spec::Spec &spec,
+                                         spec::Tensor tensor) {
   const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
   if (!scheme)
-    op->emitOpError() << "tensor: the spec has no " << stringifyTensor(tensor) << ", its value is the key";
+    op->emitOpError() << "tensor: the spec has no " << stringifyTensor(tensor)
+                      << ", its value is the key";
   return scheme;
 }
 
@@ -67,9 +75,10 @@ LogicalResult AppendOp::verify() {
   const spec::Spec &spec = getCache().getType().getSpec();
   if (!schemeOrError(*this, spec, getTensor())) // C2
     return failure();
-  MemRefShape input{{Extent::any("tokens"), Extent::of("kv_heads", spec.attention.kvHeads),
-                     Extent::fixed("channels", spec::channelsOf(spec, getTensor()))},
-                    {elementTypeOf(getContext(), spec.io.query)}};
+  MemRefShape input{
+      {Extent::any("tokens"), Extent::of("kv_heads", spec.attention.kvHeads),
+       Extent::fixed("channels", spec::channelsOf(spec, getTensor()))},
+      {elementTypeOf(getContext(), spec.io.query)}};
   return input.verify(*this, "input", getInput()); // C1
 }
 
@@ -79,7 +88,8 @@ LogicalResult MergeOp::verify() {
   Type f32 = Float32Type::get(getContext());
   Extent channels = Extent::fixed("value_dim", attention.valueDim);
   Extent heads = Extent::of("q_heads", attention.qHeads);
-  MemRefShape partialOut{{Extent::any("splits"), Extent::any("rows"), channels}, {f32}};
+  MemRefShape partialOut{{Extent::any("splits"), Extent::any("rows"), channels},
+                         {f32}};
   if (failed(partialOut.verify(*this, "partial_out", getPartialOut()))) // C1
     return failure();
   MemRefShape partialLse{{Extent::any("splits"), Extent::any("rows")}, {f32}};
@@ -90,7 +100,8 @@ LogicalResult MergeOp::verify() {
   MemRefShape sinks{{heads}, {f32}};
   if (getSinks() && failed(sinks.verify(*this, "sinks", getSinks()))) // C3
     return failure();
-  MemRefShape out{{Extent::any("queries"), heads, channels}, {elementTypeOf(getContext(), spec.io.output)}};
+  MemRefShape out{{Extent::any("queries"), heads, channels},
+                  {elementTypeOf(getContext(), spec.io.output)}};
   if (failed(out.verify(*this, "out", getOut()))) // C4
     return failure();
   MemRefShape lse{{Extent::any("queries"), heads}, {f32}};
@@ -104,7 +115,8 @@ LogicalResult UnpackOp::verify() {
   if (!scheme) // C1
     return failure();
   Extent tokens = Extent::any("tokens");
-  Extent channels = Extent::fixed("channels", spec::channelsOf(spec, getTensor()));
+  Extent channels =
+      Extent::fixed("channels", spec::channelsOf(spec, getTensor()));
   MemRefShape codes{{tokens, channels}, {IntegerType::get(getContext(), 8)}};
   if (failed(codes.verify(*this, "codes", getCodes()))) // C2
     return failure();
@@ -112,8 +124,11 @@ LogicalResult UnpackOp::verify() {
   for (const spec::PartScheme &part : scheme->parts)
     blocks += part.blocks();
   Type f32 = Float32Type::get(getContext());
-  MemRefShape factors{{tokens, blocks ? Extent::fixed("blocks", blocks) : Extent::any("blocks")}, {f32}};
-  if (failed(factors.verify(*this, "scales", getScales())) || failed(factors.verify(*this, "zeros", getZeros()))) // C3
+  MemRefShape factors{{tokens, blocks ? Extent::fixed("blocks", blocks)
+                                      : Extent::any("blocks")},
+                      {f32}};
+  if (failed(factors.verify(*this, "scales", getScales())) ||
+      failed(factors.verify(*this, "zeros", getZeros()))) // C3
     return failure();
   MemRefShape x{{tokens, channels}, {f32}};
   return x.verify(*this, "x", getX()); // C4

@@ -70,9 +70,11 @@ def KVC_AttendOp : KVC_Op<"attend"> {
   let arguments = (ins
     Arg<KVC_MemRef, "queries of the sequence", [MemRead]>:$query,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head,
-    Index:$row_begin, Index:$row_end, Index:$num_queries,
-    Index:$key_begin, Index:$key_end, Index:$length,
+    Arg<Index, "kv head">:$kv_head,
+    Arg<Index, "first row">:$row_begin, Arg<Index, "end of the rows">:$row_end,
+    Arg<Index, "queries of the sequence">:$num_queries,
+    Arg<Index, "first key">:$key_begin, Arg<Index, "end of the keys">:$key_end,
+    Arg<Index, "keys of the sequence">:$length,
     Arg<Optional<KVC_MemRef>, "ALiBi slopes", [MemRead]>:$slopes,
     Arg<KVC_MemRef, "normalised partial output", [MemWrite]>:$partial_out,
     Arg<KVC_MemRef, "logarithm of the partial sum", [MemWrite]>:$partial_lse,
@@ -111,7 +113,7 @@ def KVC_AppendOp : KVC_Op<"append"> {
   let arguments = (ins
     Arg<KVC_MemRef, "k or v of the new tokens", [MemRead]>:$input,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
-    Index:$kv_head, Index:$token_begin, Index:$token_end,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "first token">:$token_begin, Arg<Index, "end of the tokens">:$token_end,
     KVC_TensorAttr:$tensor);
   let assemblyFormat = [{
     $input `,` $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)` attr-dict
@@ -156,11 +158,12 @@ def KVC_MergeOp : KVC_Op<"merge"> {
   let arguments = (ins
     Arg<KVC_MemRef, "partial outputs of all splits", [MemRead]>:$partial_out,
     Arg<KVC_MemRef, "log-sums of all splits", [MemRead]>:$partial_lse,
-    Index:$row_begin, Index:$row_end, Index:$num_splits,
+    Arg<Index, "first row">:$row_begin, Arg<Index, "end of the rows">:$row_end,
+    Arg<Index, "number of splits">:$num_splits,
     Arg<Optional<KVC_MemRef>, "sink logits", [MemRead]>:$sinks,
     Arg<KVC_MemRef, "output", [MemWrite]>:$out,
     Arg<KVC_MemRef, "logarithm of the sum", [MemWrite]>:$lse,
-    Index:$kv_head,
+    Arg<Index, "kv head">:$kv_head,
     KVC_SpecAttr:$spec);
   let assemblyFormat = [{
     $partial_out `,` $partial_lse `rows` `(` $row_begin `to` $row_end `)` `splits` `(` $num_splits `)`
@@ -201,7 +204,7 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
   }];
   let arguments = (ins
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head, Index:$token_begin, Index:$token_end,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "first token">:$token_begin, Arg<Index, "end of the tokens">:$token_end,
     Arg<KVC_MemRef, "canonical codes", [MemWrite]>:$codes,
     Arg<KVC_MemRef, "scales", [MemWrite]>:$scales,
     Arg<KVC_MemRef, "zeros", [MemWrite]>:$zeros,

@@ -1,4 +1,5 @@
-//===- KVCTileMemoryOps.cpp - Tiles from and to memory -----------------------===//
+//===- KVCTileMemoryOps.cpp - Tiles from and to memory
+//-----------------------===//
 //
 // Part of kvc.
 //
@@ -21,27 +22,36 @@ using detail::Extent;
 using detail::MemRefShape;
 
 static SmallVector<Type, 3> floatTypes(MLIRContext *context) {
-  return {Float16Type::get(context), BFloat16Type::get(context), Float32Type::get(context)};
+  return {Float16Type::get(context), BFloat16Type::get(context),
+          Float32Type::get(context)};
 }
 
-static SmallVector<Type, 3> f32Only(MLIRContext *context) { return {Float32Type::get(context)}; }
+static SmallVector<Type, 3> f32Only(MLIRContext *context) {
+  return {Float32Type::get(context)};
+}
 
-static LogicalResult verifyRank(Operation *op, RankedTensorType tile, int64_t rank) {
+static LogicalResult verifyRank(Operation *op, RankedTensorType tile,
+                                int64_t rank) {
   if (tile.getRank() != rank)
-    return op->emitOpError() << "expected a tile with " << rank << (rank == 1 ? " dim" : " dims") << ", got " << tile;
+    return op->emitOpError()
+           << "expected a tile with " << rank << (rank == 1 ? " dim" : " dims")
+           << ", got " << tile;
   return success();
 }
 
-static LogicalResult verifyLastExtent(Operation *op, RankedTensorType tile, int64_t expected) {
+static LogicalResult verifyLastExtent(Operation *op, RankedTensorType tile,
+                                      int64_t expected) {
   if (tile.getShape().back() != expected)
-    return op->emitOpError() << "dim " << vectorDimOf(tile) << " of the tile: expected extent " << expected << ", got "
-                             << tile.getShape().back();
+    return op->emitOpError()
+           << "dim " << vectorDimOf(tile) << " of the tile: expected extent "
+           << expected << ", got " << tile.getShape().back();
   return success();
 }
 
 static LogicalResult verifyGroup(Operation *op, int64_t group) {
   if (group <= 0)
-    return op->emitOpError() << "group: expected a positive number, got " << group;
+    return op->emitOpError()
+           << "group: expected a positive number, got " << group;
   return success();
 }
 
@@ -55,8 +65,10 @@ static uint64_t countElements(RankedTensorType tile) {
 
 /// A memref with leading dims `leading`, plus static dense channels unless the
 /// tile is one value per row, and the tile that goes with it.
-static LogicalResult verifyRows(Operation *op, MemRefType memref, RankedTensorType tile, ArrayRef<Extent> leading,
-                                SmallVector<Type, 3> elements, StringRef rowsName = "channels") {
+static LogicalResult verifyRows(Operation *op, MemRefType memref,
+                                RankedTensorType tile, ArrayRef<Extent> leading,
+                                SmallVector<Type, 3> elements,
+                                StringRef rowsName = "channels") {
   bool hasChannels = memref.getRank() > static_cast<int64_t>(leading.size());
   MemRefShape shape{SmallVector<Extent, 3>(leading), std::move(elements)};
   shape.denseInner = hasChannels;
@@ -66,7 +78,8 @@ static LogicalResult verifyRows(Operation *op, MemRefType memref, RankedTensorTy
     return failure();
   if (failed(verifyRank(op, tile, hasChannels ? 2 : 1))) // C2
     return failure();
-  return hasChannels ? verifyLastExtent(op, tile, memref.getShape().back()) : success(); // C2
+  return hasChannels ? verifyLastExtent(op, tile, memref.getShape().back())
+                     : success(); // C2
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,12 +88,14 @@ static LogicalResult verifyRows(Operation *op, MemRefType memref, RankedTensorTy
 
 LogicalResult LoadQueryOp::verify() {
   MemRefType memref = getMemref().getType();
-  MemRefShape shape{{Extent::any("queries"), Extent::any("q_heads"), Extent::known("channels")},
+  MemRefShape shape{{Extent::any("queries"), Extent::any("q_heads"),
+                     Extent::known("channels")},
                     floatTypes(getContext())};
   if (failed(shape.verify(*this, "memref", memref))) // C1
     return failure();
   if (failed(verifyRank(*this, getType(), 2)) ||
-      failed(verifyLastExtent(*this, getType(), memref.getShape().back()))) // C2
+      failed(
+          verifyLastExtent(*this, getType(), memref.getShape().back()))) // C2
     return failure();
   return verifyGroup(*this, getGroup()); // C3
 }
@@ -95,25 +110,29 @@ LogicalResult LoadRowValuesOp::verify() {
 }
 
 LogicalResult LoadPartialOp::verify() {
-  return verifyRows(*this, getMemref().getType(), getType(), {Extent::any("splits"), Extent::any("rows")},
+  return verifyRows(*this, getMemref().getType(), getType(),
+                    {Extent::any("splits"), Extent::any("rows")},
                     f32Only(getContext())); // C1, C2
 }
 
 LogicalResult StorePartialOp::verify() {
-  return verifyRows(*this, getMemref().getType(), getSource().getType(), {Extent::any("rows")},
+  return verifyRows(*this, getMemref().getType(), getSource().getType(),
+                    {Extent::any("rows")},
                     f32Only(getContext())); // C1, C2
 }
 
 LogicalResult StoreOutputOp::verify() {
   if (failed(verifyRows(*this, getMemref().getType(), getSource().getType(),
-                        {Extent::any("queries"), Extent::any("q_heads")}, floatTypes(getContext())))) // C1, C2
+                        {Extent::any("queries"), Extent::any("q_heads")},
+                        floatTypes(getContext())))) // C1, C2
     return failure();
   return verifyGroup(*this, getGroup()); // C3
 }
 
 LogicalResult LoadInputOp::verify() {
   MemRefType memref = getMemref().getType();
-  MemRefShape shape{{Extent::any("tokens"), Extent::any("kv_heads"), Extent::known("channels")},
+  MemRefShape shape{{Extent::any("tokens"), Extent::any("kv_heads"),
+                     Extent::known("channels")},
                     floatTypes(getContext())};
   if (failed(shape.verify(*this, "memref", memref))) // C1
     return failure();
@@ -121,14 +140,17 @@ LogicalResult LoadInputOp::verify() {
     return failure();
   int64_t available = memref.getShape().back(), first = getChannel();
   uint64_t channels = countElements(getType());
-  if (first < 0 || first > available || channels > static_cast<uint64_t>(available - first)) // C2
-    return emitOpError("expected channels inside [0, ") << available << "), got " << channels << " from " << first;
+  if (first < 0 || first > available ||
+      channels > static_cast<uint64_t>(available - first)) // C2
+    return emitOpError("expected channels inside [0, ")
+           << available << "), got " << channels << " from " << first;
   return success();
 }
 
 LogicalResult StoreRowsOp::verify() {
   RankedTensorType tile = getSource().getType();
-  MemRefShape shape{{Extent::any("tokens"), Extent::known("columns")}, {tile.getElementType()}};
+  MemRefShape shape{{Extent::any("tokens"), Extent::known("columns")},
+                    {tile.getElementType()}};
   if (failed(shape.verify(*this, "memref", getMemref()))) // C1
     return failure();
   int64_t columns = getMemref().getType().getShape().back();
@@ -146,42 +168,52 @@ LogicalResult StoreRowsOp::verify() {
 /// The part of a tensor that an op names, or an error that there is none.
 template <typename Op>
 static const spec::PartScheme *partOrError(Op op) {
-  const spec::Scheme *scheme = spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
+  const spec::Scheme *scheme =
+      spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
   if (!scheme) {
-    op.emitOpError("tensor: the spec has no ") << stringifyTensor(op.getTensor()) << ", its value is the key";
+    op.emitOpError("tensor: the spec has no ")
+        << stringifyTensor(op.getTensor()) << ", its value is the key";
     return nullptr;
   }
   int64_t part = op.getPart();
   if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
-    op.emitOpError("part: expected one of ") << scheme->parts.size() << ", got " << part;
+    op.emitOpError("part: expected one of ")
+        << scheme->parts.size() << ", got " << part;
     return nullptr;
   }
   return &scheme->parts[part];
 }
 
-static LogicalResult verifyCodeElement(Operation *op, RankedTensorType tile, const spec::PartScheme &part) {
+static LogicalResult verifyCodeElement(Operation *op, RankedTensorType tile,
+                                       const spec::PartScheme &part) {
   MLIRContext *context = op->getContext();
-  Type expected = part.codec.isRaw() ? elementTypeOf(context, part.codec.raw) : IntegerType::get(context, 8);
+  Type expected = part.codec.isRaw() ? elementTypeOf(context, part.codec.raw)
+                                     : IntegerType::get(context, 8);
   if (tile.getElementType() != expected)
-    return op->emitOpError() << "expected elements " << expected << " for codec " << spec::codecName(part.codec)
-                             << ", got " << tile.getElementType();
+    return op->emitOpError()
+           << "expected elements " << expected << " for codec "
+           << spec::codecName(part.codec) << ", got " << tile.getElementType();
   return success();
 }
 
-static LogicalResult verifyHasScale(Operation *op, const spec::PartScheme &part) {
+static LogicalResult verifyHasScale(Operation *op,
+                                    const spec::PartScheme &part) {
   if (!part.scale)
-    return op->emitOpError() << "the part has no scale, its codec is " << spec::codecName(part.codec);
+    return op->emitOpError() << "the part has no scale, its codec is "
+                             << spec::codecName(part.codec);
   return success();
 }
 
-static LogicalResult verifyHasZero(Operation *op, const spec::PartScheme &part) {
+static LogicalResult verifyHasZero(Operation *op,
+                                   const spec::PartScheme &part) {
   if (part.zero == spec::Zero::None)
     return op->emitOpError() << "the part has no zero";
   return success();
 }
 
 /// <t, b>, or <t> where there is one block.
-static LogicalResult verifyFactorTile(Operation *op, RankedTensorType tile, const spec::PartScheme &part) {
+static LogicalResult verifyFactorTile(Operation *op, RankedTensorType tile,
+                                      const spec::PartScheme &part) {
   if (tile.getRank() == 1 && part.blocks() == 1)
     return success();
   if (failed(verifyRank(op, tile, 2)))
@@ -193,7 +225,8 @@ LogicalResult LoadCodesOp::verify() {
   const spec::PartScheme *part = partOrError(*this);
   if (!part) // C1
     return failure();
-  if (failed(verifyRank(*this, getType(), 2)) || failed(verifyLastExtent(*this, getType(), part->channels()))) // C2
+  if (failed(verifyRank(*this, getType(), 2)) ||
+      failed(verifyLastExtent(*this, getType(), part->channels()))) // C2
     return failure();
   return verifyCodeElement(*this, getType(), *part); // C3
 }
@@ -220,7 +253,8 @@ LogicalResult StoreCodesOp::verify() {
   if (failed(verifyRank(*this, tile, 2))) // C2
     return failure();
   if (countElements(tile) != static_cast<uint64_t>(part->channels())) // C2
-    return emitOpError("expected a tile of ") << part->channels() << " channels, got " << countElements(tile);
+    return emitOpError("expected a tile of ")
+           << part->channels() << " channels, got " << countElements(tile);
   return verifyCodeElement(*this, tile, *part); // C3
 }
 

@@ -1,4 +1,5 @@
-//===- KVCTileOps.cpp - Computing by names of dims ---------------------------===//
+//===- KVCTileOps.cpp - Computing by names of dims
+//---------------------------===//
 //
 // Part of kvc.
 //
@@ -34,18 +35,22 @@ static LogicalResult verifySameElement(Operation *op, Type expected, Type got) {
   expected = getElementTypeOrSelf(expected);
   got = getElementTypeOrSelf(got);
   if (expected != got)
-    return op->emitOpError() << "expected equal element types, got " << expected << " and " << got;
+    return op->emitOpError() << "expected equal element types, got " << expected
+                             << " and " << got;
   return success();
 }
 
 /// Each dim of `inner` is one of `outer`, of the same extent.
-static LogicalResult verifySubset(Operation *op, StringRef innerName, Type inner, StringRef outerName, Type outer) {
+static LogicalResult verifySubset(Operation *op, StringRef innerName,
+                                  Type inner, StringRef outerName, Type outer) {
   for (auto [dim, extent] : tileDimsOf(inner)) {
     if (!hasDim(outer, dim))
-      return op->emitOpError() << innerName << " has dim " << dim << ", which " << outerName << " lacks";
+      return op->emitOpError() << innerName << " has dim " << dim << ", which "
+                               << outerName << " lacks";
     if (extentOf(outer, dim) != extent)
-      return op->emitOpError() << "dim " << dim << ": expected one extent, got " << extent << " in " << innerName
-                               << " and " << extentOf(outer, dim) << " in " << outerName;
+      return op->emitOpError() << "dim " << dim << ": expected one extent, got "
+                               << extent << " in " << innerName << " and "
+                               << extentOf(outer, dim) << " in " << outerName;
   }
   return success();
 }
@@ -63,7 +68,8 @@ LogicalResult IotaOp::verify() {
 LogicalResult BroadcastOp::verify() {
   if (failed(verifySameElement(*this, getSource().getType(), getType()))) // C1
     return failure();
-  return verifySubset(*this, "the source", getSource().getType(), "the result", getType()); // C2
+  return verifySubset(*this, "the source", getSource().getType(), "the result",
+                      getType()); // C2
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor) {
@@ -76,34 +82,47 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 // contract, reduce
 //===----------------------------------------------------------------------===//
 
-void ContractOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs, ArrayRef<StringRef> dims) {
+void ContractOp::build(OpBuilder &builder, OperationState &state, Value lhs,
+                       Value rhs, ArrayRef<StringRef> dims) {
   SmallVector<TileDim> resultDims;
   for (StringRef dim : dims)
-    resultDims.emplace_back(dim, extentOf(hasDim(lhs.getType(), dim) ? lhs.getType() : rhs.getType(), dim));
-  build(builder, state, makeTile(builder.getContext(), resultDims, getElementTypeOrSelf(lhs.getType())), lhs, rhs);
+    resultDims.emplace_back(
+        dim,
+        extentOf(hasDim(lhs.getType(), dim) ? lhs.getType() : rhs.getType(),
+                 dim));
+  build(builder, state,
+        makeTile(builder.getContext(), resultDims,
+                 getElementTypeOrSelf(lhs.getType())),
+        lhs, rhs);
 }
 
 LogicalResult ContractOp::verify() {
   Type lhs = getLhs().getType(), rhs = getRhs().getType(), result = getType();
-  if (failed(verifySameElement(*this, lhs, rhs)) || failed(verifySameElement(*this, lhs, result))) // C1
+  if (failed(verifySameElement(*this, lhs, rhs)) ||
+      failed(verifySameElement(*this, lhs, result))) // C1
     return failure();
   if (!isa<FloatType>(getElementTypeOrSelf(result))) // C1
-    return emitOpError("expected floating-point elements, got ") << getElementTypeOrSelf(result);
+    return emitOpError("expected floating-point elements, got ")
+           << getElementTypeOrSelf(result);
   for (auto [dim, extent] : tileDimsOf(lhs)) // C2
     if (hasDim(rhs, dim) && extentOf(rhs, dim) != extent)
-      return emitOpError("dim ") << dim << ": expected one extent, got " << extent << " in lhs and "
-                                 << extentOf(rhs, dim) << " in rhs";
+      return emitOpError("dim ")
+             << dim << ": expected one extent, got " << extent << " in lhs and "
+             << extentOf(rhs, dim) << " in rhs";
   for (auto [dim, extent] : tileDimsOf(result)) { // C3
     if (!hasDim(lhs, dim) && !hasDim(rhs, dim))
-      return emitOpError("the result has dim ") << dim << ", which both operands lack";
+      return emitOpError("the result has dim ")
+             << dim << ", which both operands lack";
     int64_t expected = extentOf(hasDim(lhs, dim) ? lhs : rhs, dim);
     if (extent != expected)
-      return emitOpError("dim ") << dim << " of the result: expected extent " << expected << ", got " << extent;
+      return emitOpError("dim ") << dim << " of the result: expected extent "
+                                 << expected << ", got " << extent;
   }
   return success();
 }
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, ReductionKind kind, Value source, StringRef dim) {
+void ReduceOp::build(OpBuilder &builder, OperationState &state,
+                     ReductionKind kind, Value source, StringRef dim) {
   build(builder, state, tileWithoutDims(source.getType(), dim), kind, source);
 }
 
@@ -111,13 +130,17 @@ LogicalResult ReduceOp::verify() {
   Type source = getSource().getType(), result = getType();
   if (failed(verifySameElement(*this, source, result))) // C1
     return failure();
-  if (getKind() != ReductionKind::Add && !isa<FloatType>(getElementTypeOrSelf(source))) // C1
-    return emitOpError() << stringifyReductionKind(getKind()) << ": expected floating-point elements, got "
+  if (getKind() != ReductionKind::Add &&
+      !isa<FloatType>(getElementTypeOrSelf(source))) // C1
+    return emitOpError() << stringifyReductionKind(getKind())
+                         << ": expected floating-point elements, got "
                          << getElementTypeOrSelf(source);
-  if (failed(verifySubset(*this, "the result", result, "the source", source))) // C2
+  if (failed(verifySubset(*this, "the result", result, "the source",
+                          source))) // C2
     return failure();
   if (getType().getRank() == getSource().getType().getRank()) // C3
-    return emitOpError("expected a result that lacks a dim of the source, got ") << result;
+    return emitOpError("expected a result that lacks a dim of the source, got ")
+           << result;
   return success();
 }
 
@@ -126,55 +149,70 @@ LogicalResult ReduceOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// `wide` has the dims of `narrow` with the last one in two.
-static LogicalResult verifySplit(Operation *op, StringRef narrowName, RankedTensorType narrow, StringRef wideName,
+static LogicalResult verifySplit(Operation *op, StringRef narrowName,
+                                 RankedTensorType narrow, StringRef wideName,
                                  RankedTensorType wide) {
   if (failed(verifySameElement(op, narrow, wide))) // C1
     return failure();
-  SmallVector<TileDim> narrowDims = tileDimsOf(narrow), wideDims = tileDimsOf(wide);
+  SmallVector<TileDim> narrowDims = tileDimsOf(narrow),
+                       wideDims = tileDimsOf(wide);
   if (wideDims.size() != narrowDims.size() + 1 ||
       ArrayRef(narrowDims).drop_back() != ArrayRef(wideDims).drop_back(2)) // C2
-    return op->emitOpError() << "expected the dims of " << narrowName << " with the last one in two in " << wideName
+    return op->emitOpError() << "expected the dims of " << narrowName
+                             << " with the last one in two in " << wideName
                              << ", got " << narrow << " and " << wide;
-  uint64_t product = llvm::SaturatingMultiply<uint64_t>(wideDims.back().second, wideDims[wideDims.size() - 2].second);
+  uint64_t product = llvm::SaturatingMultiply<uint64_t>(
+      wideDims.back().second, wideDims[wideDims.size() - 2].second);
   if (product != static_cast<uint64_t>(narrowDims.back().second)) // C3
-    return op->emitOpError() << "expected the last dims of " << wideName << " to make up "
-                             << narrowDims.back().second << ", got " << product;
+    return op->emitOpError()
+           << "expected the last dims of " << wideName << " to make up "
+           << narrowDims.back().second << ", got " << product;
   return success();
 }
 
-void SplitOp::build(OpBuilder &builder, OperationState &state, Value source, int64_t blocks) {
+void SplitOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    int64_t blocks) {
   build(builder, state, tileWithSplitLastDim(source.getType(), blocks), source);
 }
 
 LogicalResult SplitOp::verify() {
-  return verifySplit(*this, "the source", getSource().getType(), "the result", getType());
+  return verifySplit(*this, "the source", getSource().getType(), "the result",
+                     getType());
 }
 
 OpFoldResult SplitOp::fold(FoldAdaptor) {
   auto join = getSource().getDefiningOp<JoinOp>();
-  return join && join.getSource().getType() == getType() ? OpFoldResult(join.getSource()) : OpFoldResult();
+  return join && join.getSource().getType() == getType()
+             ? OpFoldResult(join.getSource())
+             : OpFoldResult();
 }
 
-void JoinOp::build(OpBuilder &builder, OperationState &state, Value source, StringRef dim) {
+void JoinOp::build(OpBuilder &builder, OperationState &state, Value source,
+                   StringRef dim) {
   build(builder, state, tileWithJoinedLastDims(source.getType(), dim), source);
 }
 
 LogicalResult JoinOp::verify() {
-  return verifySplit(*this, "the result", getType(), "the source", getSource().getType());
+  return verifySplit(*this, "the result", getType(), "the source",
+                     getSource().getType());
 }
 
 OpFoldResult JoinOp::fold(FoldAdaptor) {
   auto split = getSource().getDefiningOp<SplitOp>();
-  return split && split.getSource().getType() == getType() ? OpFoldResult(split.getSource()) : OpFoldResult();
+  return split && split.getSource().getType() == getType()
+             ? OpFoldResult(split.getSource())
+             : OpFoldResult();
 }
 
 //===----------------------------------------------------------------------===//
 // dequantize, round_to
 //===----------------------------------------------------------------------===//
 
-void DequantizeOp::build(OpBuilder &builder, OperationState &state, Value codes, Value scale, Value zero,
-                         int64_t centre, spec::Zero zeroKind) {
-  build(builder, state, cloneWithElement(codes.getType(), builder.getF32Type()), codes, scale, zero, centre, zeroKind,
+void DequantizeOp::build(OpBuilder &builder, OperationState &state, Value codes,
+                         Value scale, Value zero, int64_t centre,
+                         spec::Zero zeroKind) {
+  build(builder, state, cloneWithElement(codes.getType(), builder.getF32Type()),
+        codes, scale, zero, centre, zeroKind,
         /*scale_place=*/PlaceAttr(), /*zero_place=*/PlaceAttr());
 }
 
@@ -183,19 +221,25 @@ LogicalResult DequantizeOp::verify() {
   Type expected = cloneWithElement(codes, Float32Type::get(getContext()));
   if (getType() != expected) // C1
     return emitOpError("expected result ") << expected << ", got " << getType();
-  if (getScale() && failed(verifySubset(*this, "scale", getScale().getType(), "codes", codes))) // C2
+  if (getScale() && failed(verifySubset(*this, "scale", getScale().getType(),
+                                        "codes", codes))) // C2
     return failure();
-  if (getZero() && failed(verifySubset(*this, "zero", getZero().getType(), "codes", codes))) // C2
+  if (getZero() && failed(verifySubset(*this, "zero", getZero().getType(),
+                                       "codes", codes))) // C2
     return failure();
   bool wantsZero = getZeroKind() != spec::Zero::None;
-  if (wantsZero != static_cast<bool>(getZero()) || (getZero() && !getScale())) // C3
-    return emitOpError("zero_kind \"") << stringifyZeroKind(getZeroKind()) << "\": expected "
-                                       << (wantsZero ? "a scale and a zero" : "no zero");
+  if (wantsZero != static_cast<bool>(getZero()) ||
+      (getZero() && !getScale())) // C3
+    return emitOpError("zero_kind \"")
+           << stringifyZeroKind(getZeroKind()) << "\": expected "
+           << (wantsZero ? "a scale and a zero" : "no zero");
   bool areCodes = getElementTypeOrSelf(codes).isInteger(8);
   if (areCodes != static_cast<bool>(getScale())) // C4
-    return emitOpError(areCodes ? "expected a scale for i8 codes" : "expected no scale for raw values");
+    return emitOpError(areCodes ? "expected a scale for i8 codes"
+                                : "expected no scale for raw values");
   if (!areCodes && getCentre() != 0) // C4
-    return emitOpError("centre: expected 0 for raw values, got ") << int64_t(getCentre());
+    return emitOpError("centre: expected 0 for raw values, got ")
+           << int64_t(getCentre());
   if ((getScalePlace() && !getScale()) || (getZeroPlace() && !getZero())) // C5
     return emitOpError("expected a place only where its factor is given");
   return success();
@@ -205,7 +249,8 @@ OpFoldResult RoundToOp::fold(FoldAdaptor) {
   if (getDtype() == spec::DType::F32)
     return getSource();
   // Rounding twice to one type is rounding once.
-  if (auto inner = getSource().getDefiningOp<RoundToOp>(); inner && inner.getDtype() == getDtype())
+  if (auto inner = getSource().getDefiningOp<RoundToOp>();
+      inner && inner.getDtype() == getDtype())
     return getSource();
   return {};
 }

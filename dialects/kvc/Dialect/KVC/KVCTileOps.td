@@ -56,7 +56,7 @@ def KVC_BroadcastOp : KVC_Op<"broadcast", [Pure]> {
     %z = kvc.broadcast %c : f32 to tensor<4xf32, #kvc.dims<r>>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[KVC_Tile, F32, I64, I32, I1]>:$source);
+  let arguments = (ins Arg<AnyTypeOf<[KVC_Tile, F32, I64, I32, I1]>, "tile or scalar">:$source);
   let results = (outs KVC_Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let hasVerifier = 1;
@@ -87,7 +87,7 @@ def KVC_ContractOp : KVC_Op<"contract", [Pure]> {
         to tensor<4x64xf32, #kvc.dims<r, t>>
     ```
   }];
-  let arguments = (ins KVC_Tile:$lhs, KVC_Tile:$rhs);
+  let arguments = (ins Arg<KVC_Tile, "left operand">:$lhs, Arg<KVC_Tile, "right operand">:$rhs);
   let results = (outs KVC_Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `to` type($result)";
   let builders = [
@@ -117,7 +117,7 @@ def KVC_ReduceOp : KVC_Op<"reduce", [Pure]> {
     %m = kvc.reduce maximumf %s : tensor<4x64xf32, #kvc.dims<r, t>> to tensor<4xf32, #kvc.dims<r>>
     ```
   }];
-  let arguments = (ins KVC_ReductionKindAttr:$kind, KVC_Tile:$source);
+  let arguments = (ins KVC_ReductionKindAttr:$kind, Arg<KVC_Tile, "what is reduced">:$source);
   let results = (outs KVC_Tile:$result);
   let assemblyFormat = "$kind $source attr-dict `:` type($source) `to` type($result)";
   let builders = [
@@ -142,7 +142,7 @@ def KVC_SplitOp : KVC_Op<"split", [Pure]> {
     %y = kvc.split %x : tensor<64x128xi8, #kvc.dims<t, c>> to tensor<64x4x32xi8, #kvc.dims<t, b, e>>
     ```
   }];
-  let arguments = (ins KVC_Tile:$source);
+  let arguments = (ins Arg<KVC_Tile, "tile to split">:$source);
   let results = (outs KVC_Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let builders = [
@@ -168,7 +168,7 @@ def KVC_JoinOp : KVC_Op<"join", [Pure]> {
     %y = kvc.join %x : tensor<64x4x32xi8, #kvc.dims<t, b, e>> to tensor<64x128xi8, #kvc.dims<t, c>>
     ```
   }];
-  let arguments = (ins KVC_Tile:$source);
+  let arguments = (ins Arg<KVC_Tile, "tile to join">:$source);
   let results = (outs KVC_Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let builders = [
@@ -215,7 +215,9 @@ def KVC_DequantizeOp : KVC_Op<"dequantize", [Pure, AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins
-    KVC_CodeTile:$codes, Optional<KVC_F32Tile>:$scale, Optional<KVC_F32Tile>:$zero,
+    Arg<KVC_CodeTile, "centred codes or raw values">:$codes,
+    Arg<Optional<KVC_F32Tile>, "scale of every element">:$scale,
+    Arg<Optional<KVC_F32Tile>, "zero of every element">:$zero,
     DefaultValuedAttr<I64Attr, "0">:$centre,
     DefaultValuedAttr<KVC_ZeroKindAttr, "::kvc::spec::Zero::None">:$zero_kind,
     OptionalAttr<KVC_PlaceAttr>:$scale_place,
@@ -245,7 +247,7 @@ def KVC_RoundToOp : KVC_Op<"round_to", [Pure, SameOperandsAndResultType]> {
     %y = kvc.round_to %x {dtype = "f16"} : tensor<4xf32, #kvc.dims<b>>
     ```
   }];
-  let arguments = (ins KVC_F32Tile:$source, KVC_RoundTypeAttr:$dtype);
+  let arguments = (ins Arg<KVC_F32Tile, "values to round">:$source, KVC_RoundTypeAttr:$dtype);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($result)";
   let hasFolder = 1;
@@ -280,7 +282,8 @@ def KVC_LoadQueryOp : KVC_Op<"load_query"> {
   }];
   let arguments = (ins
     Arg<KVC_MemRef, "queries", [MemRead]>:$memref,
-    Index:$row, Index:$row_end, Index:$kv_head, I64Attr:$group);
+    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end, Arg<Index, "kv head">:$kv_head,
+    I64Attr:$group);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = [{
     $memref `[` $row `to` $row_end `,` $kv_head `]` `group` $group attr-dict `:` type($memref) `to` type($result)
@@ -313,7 +316,8 @@ def KVC_LoadRowValuesOp : KVC_Op<"load_row_values"> {
   }];
   let arguments = (ins
     Arg<KVC_MemRef, "value per query head", [MemRead]>:$memref,
-    Index:$row, Index:$row_end, Index:$kv_head, I64Attr:$group);
+    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end, Arg<Index, "kv head">:$kv_head,
+    I64Attr:$group);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = [{
     $memref `[` $row `to` $row_end `,` $kv_head `]` `group` $group attr-dict `:` type($memref) `to` type($result)
@@ -324,7 +328,8 @@ def KVC_LoadRowValuesOp : KVC_Op<"load_row_values"> {
 class KVC_LoadFromCacheOp<string mnemonic, Type resultType> : KVC_Op<mnemonic> {
   let arguments = (ins
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head, Index:$token, Index:$valid,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "tokens of the tile to touch, from the first on">:$valid,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let results = (outs resultType:$result);
   let assemblyFormat = [{
@@ -439,7 +444,7 @@ def KVC_LoadPartialOp : KVC_Op<"load_partial"> {
   }];
   let arguments = (ins
     Arg<KVC_MemRef, "partial results of all splits", [MemRead]>:$memref,
-    Index:$split, Index:$row, Index:$row_end);
+    Arg<Index, "split">:$split, Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = [{
     $memref `[` $split `,` $row `to` $row_end `]` attr-dict `:` type($memref) `to` type($result)
@@ -468,9 +473,9 @@ def KVC_StorePartialOp : KVC_Op<"store_partial"> {
     ```
   }];
   let arguments = (ins
-    KVC_F32Tile:$source,
+    Arg<KVC_F32Tile, "rows">:$source,
     Arg<KVC_MemRef, "partial result", [MemWrite]>:$memref,
-    Index:$row, Index:$row_end);
+    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end);
   let assemblyFormat = [{
     $source `,` $memref `[` $row `to` $row_end `]` attr-dict `:` type($source) `,` type($memref)
   }];
@@ -502,9 +507,10 @@ def KVC_StoreOutputOp : KVC_Op<"store_output"> {
     ```
   }];
   let arguments = (ins
-    KVC_F32Tile:$source,
+    Arg<KVC_F32Tile, "rows">:$source,
     Arg<KVC_MemRef, "output", [MemWrite]>:$memref,
-    Index:$row, Index:$row_end, Index:$kv_head, I64Attr:$group);
+    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end, Arg<Index, "kv head">:$kv_head,
+    I64Attr:$group);
   let assemblyFormat = [{
     $source `,` $memref `[` $row `to` $row_end `,` $kv_head `]` `group` $group attr-dict
     `:` type($source) `,` type($memref)
@@ -539,7 +545,8 @@ def KVC_LoadInputOp : KVC_Op<"load_input"> {
   }];
   let arguments = (ins
     Arg<KVC_MemRef, "k or v of the new tokens", [MemRead]>:$memref,
-    Index:$index, Index:$kv_head, DefaultValuedAttr<I64Attr, "0">:$channel);
+    Arg<Index, "position in the memref">:$index, Arg<Index, "kv head">:$kv_head,
+    DefaultValuedAttr<I64Attr, "0">:$channel);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = "$memref `[` $index `,` $kv_head `]` attr-dict `:` type($memref) `to` type($result)";
   let builders = [
@@ -552,9 +559,9 @@ def KVC_LoadInputOp : KVC_Op<"load_input"> {
 
 class KVC_StoreToCacheOp<string mnemonic, Type sourceType> : KVC_Op<mnemonic> {
   let arguments = (ins
-    sourceType:$source,
+    Arg<sourceType, "values of one token">:$source,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
-    Index:$kv_head, Index:$token,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let assemblyFormat = [{
     $source `,` $cache `[` $kv_head `,` $token `]` attr-dict `:` type($source) `,` qualified(type($cache))
@@ -659,9 +666,9 @@ def KVC_StoreRowsOp : KVC_Op<"store_rows"> {
     ```
   }];
   let arguments = (ins
-    KVC_CodeTile:$source,
+    Arg<KVC_CodeTile, "rows">:$source,
     Arg<KVC_MemRef, "rows", [MemWrite]>:$memref,
-    Index:$index, Index:$valid);
+    Arg<Index, "position in the memref">:$index, Arg<Index, "tokens of the tile to touch, from the first on">:$valid);
   let assemblyFormat = "$source `,` $memref `[` $index `]` `valid` $valid attr-dict `:` type($source) `,` type($memref)";
   let hasVerifier = 1;
 }

@@ -1,4 +1,5 @@
-//===- KVCTiles.cpp - Tiles by the names of their dims -----------------------===//
+//===- KVCTiles.cpp - Tiles by the names of their dims
+//-----------------------===//
 //
 // Part of kvc.
 //
@@ -15,7 +16,8 @@ namespace kvc {
 
 static DimsAttr dimsAttrOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? dyn_cast_if_present<DimsAttr>(tensor.getEncoding()) : DimsAttr();
+  return tensor ? dyn_cast_if_present<DimsAttr>(tensor.getEncoding())
+                : DimsAttr();
 }
 
 bool isTile(Type type) { return static_cast<bool>(dimsAttrOf(type)); }
@@ -31,7 +33,8 @@ SmallVector<StringRef> dimsOf(Type type) {
 SmallVector<TileDim> tileDimsOf(Type type) {
   SmallVector<TileDim> dims;
   if (DimsAttr names = dimsAttrOf(type))
-    for (auto [name, extent] : llvm::zip_equal(names.getNames(), cast<RankedTensorType>(type).getShape()))
+    for (auto [name, extent] : llvm::zip_equal(
+             names.getNames(), cast<RankedTensorType>(type).getShape()))
       dims.emplace_back(name.getValue(), extent);
   return dims;
 }
@@ -53,7 +56,8 @@ int64_t extentOf(Type type, StringRef dim) {
 
 StringRef vectorDimOf(Type tile) { return dimsOf(tile).back(); }
 
-RankedTensorType makeTile(MLIRContext *context, ArrayRef<TileDim> dims, Type element) {
+RankedTensorType makeTile(MLIRContext *context, ArrayRef<TileDim> dims,
+                          Type element) {
   SmallVector<int64_t> shape;
   SmallVector<StringRef> names;
   for (auto [name, extent] : dims) {
@@ -64,12 +68,15 @@ RankedTensorType makeTile(MLIRContext *context, ArrayRef<TileDim> dims, Type ele
 }
 
 static RankedTensorType makeLike(Type tile, ArrayRef<TileDim> dims) {
-  return makeTile(tile.getContext(), dims, cast<RankedTensorType>(tile).getElementType());
+  return makeTile(tile.getContext(), dims,
+                  cast<RankedTensorType>(tile).getElementType());
 }
 
 RankedTensorType tileWithoutDims(Type tile, ArrayRef<StringRef> dims) {
   SmallVector<TileDim> kept = tileDimsOf(tile);
-  llvm::erase_if(kept, [&](const TileDim &dim) { return llvm::is_contained(dims, dim.first); });
+  llvm::erase_if(kept, [&](const TileDim &dim) {
+    return llvm::is_contained(dims, dim.first);
+  });
   return makeLike(tile, kept);
 }
 
@@ -82,10 +89,12 @@ RankedTensorType tileWithDims(Type tile, ArrayRef<StringRef> dims) {
 
 RankedTensorType cloneWithElement(Type tile, Type element) {
   auto tensor = cast<RankedTensorType>(tile);
-  return RankedTensorType::get(tensor.getShape(), element, tensor.getEncoding());
+  return RankedTensorType::get(tensor.getShape(), element,
+                               tensor.getEncoding());
 }
 
-RankedTensorType tileWithSplitLastDim(Type tile, int64_t blocks, StringRef outer, StringRef inner) {
+RankedTensorType tileWithSplitLastDim(Type tile, int64_t blocks,
+                                      StringRef outer, StringRef inner) {
   SmallVector<TileDim> dims = tileDimsOf(tile);
   int64_t extent = dims.pop_back_val().second;
   dims.emplace_back(outer, blocks);

@@ -40,19 +40,25 @@ int64_t extentOf(mlir::Type type, llvm::StringRef dim);
 /// The innermost dim: the one that vectors run over.
 llvm::StringRef vectorDimOf(mlir::Type tile);
 
-mlir::RankedTensorType makeTile(mlir::MLIRContext *context, llvm::ArrayRef<TileDim> dims, mlir::Type element);
+mlir::RankedTensorType makeTile(mlir::MLIRContext *context,
+                                llvm::ArrayRef<TileDim> dims,
+                                mlir::Type element);
 
 /// `tile` without the named dims; at least one must stay.
-mlir::RankedTensorType tileWithoutDims(mlir::Type tile, llvm::ArrayRef<llvm::StringRef> dims);
+mlir::RankedTensorType tileWithoutDims(mlir::Type tile,
+                                       llvm::ArrayRef<llvm::StringRef> dims);
 /// The named dims of `tile`, in the order of `dims`.
-mlir::RankedTensorType tileWithDims(mlir::Type tile, llvm::ArrayRef<llvm::StringRef> dims);
+mlir::RankedTensorType tileWithDims(mlir::Type tile,
+                                    llvm::ArrayRef<llvm::StringRef> dims);
 /// The same dims, another element type.
 mlir::RankedTensorType cloneWithElement(mlir::Type tile, mlir::Type element);
 /// The last dim becomes `outer` x `inner` with `blocks` steps of `outer`.
-mlir::RankedTensorType tileWithSplitLastDim(mlir::Type tile, int64_t blocks, llvm::StringRef outer = "b",
+mlir::RankedTensorType tileWithSplitLastDim(mlir::Type tile, int64_t blocks,
+                                            llvm::StringRef outer = "b",
                                             llvm::StringRef inner = "e");
 /// The two last dims become one.
-mlir::RankedTensorType tileWithJoinedLastDims(mlir::Type tile, llvm::StringRef dim);
+mlir::RankedTensorType tileWithJoinedLastDims(mlir::Type tile,
+                                              llvm::StringRef dim);
 
 } // namespace kvc
 

@@ -1,4 +1,5 @@
-//===- KVCTypes.cpp - Types of the kvc dialect -------------------------------===//
+//===- KVCTypes.cpp - Types of the kvc dialect
+//-------------------------------===//
 //
 // Part of kvc.
 //
@@ -26,11 +27,15 @@ void KVCDialect::registerTypes() {
 
 Type elementTypeOf(MLIRContext *context, spec::DType type) {
   switch (type) {
-  case spec::DType::F32: return Float32Type::get(context);
-  case spec::DType::F16: return Float16Type::get(context);
-  case spec::DType::BF16: return BFloat16Type::get(context);
+  case spec::DType::F32:
+    return Float32Type::get(context);
+  case spec::DType::F16:
+    return Float16Type::get(context);
+  case spec::DType::BF16:
+    return BFloat16Type::get(context);
   case spec::DType::E8M0:
-  case spec::DType::E4M3: return IntegerType::get(context, 8);
+  case spec::DType::E4M3:
+    return IntegerType::get(context, 8);
   }
   llvm_unreachable("every DType has an element type");
 }

@@ -29,9 +29,13 @@ struct Extent {
   /// Any, but static and positive.
   static Extent known(llvm::StringRef name) { return {name, 0, Static}; }
   /// `size` or dynamic.
-  static Extent of(llvm::StringRef name, int64_t size) { return {name, size, SizeOrDynamic}; }
+  static Extent of(llvm::StringRef name, int64_t size) {
+    return {name, size, SizeOrDynamic};
+  }
   /// `size`, static.
-  static Extent fixed(llvm::StringRef name, int64_t size) { return {name, size, Size}; }
+  static Extent fixed(llvm::StringRef name, int64_t size) {
+    return {name, size, Size};
+  }
 };
 
 struct MemRefShape {
@@ -41,9 +45,12 @@ struct MemRefShape {
   /// Whether the last dim must have stride 1.
   bool denseInner = true;
 
-  /// Emits an error of `op` about its operand `name` if `type` is another memref.
-  llvm::LogicalResult verify(mlir::Operation *op, llvm::StringRef name, mlir::MemRefType type) const;
-  llvm::LogicalResult verify(mlir::Operation *op, llvm::StringRef name, mlir::Value value) const {
+  /// Emits an error of `op` about its operand `name` if `type` is another
+  /// memref.
+  llvm::LogicalResult verify(mlir::Operation *op, llvm::StringRef name,
+                             mlir::MemRefType type) const;
+  llvm::LogicalResult verify(mlir::Operation *op, llvm::StringRef name,
+                             mlir::Value value) const {
     return verify(op, name, llvm::cast<mlir::MemRefType>(value.getType()));
   }
 };

@@ -1,4 +1,5 @@
-//===- SpecJSON.cpp - Sections of a spec as JSON text ------------------------===//
+//===- SpecJSON.cpp - Sections of a spec as JSON text
+//------------------------===//
 //
 // Part of kvc.
 //
@@ -21,12 +22,15 @@ namespace kvc::detail {
 // Attributes to text
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyValue(function_ref<InFlightDiagnostic()> emitError, Attribute value, const Twine &path) {
+static LogicalResult verifyValue(function_ref<InFlightDiagnostic()> emitError,
+                                 Attribute value, const Twine &path) {
   if (isa<StringAttr, BoolAttr>(value))
     return success();
-  if (auto integer = dyn_cast<IntegerAttr>(value); integer && integer.getType().isSignlessInteger(64))
+  if (auto integer = dyn_cast<IntegerAttr>(value);
+      integer && integer.getType().isSignlessInteger(64))
     return success();
-  if (auto number = dyn_cast<FloatAttr>(value); number && number.getType().isF64() && number.getValue().isFinite())
+  if (auto number = dyn_cast<FloatAttr>(value);
+      number && number.getType().isF64() && number.getValue().isFinite())
     return success();
   if (auto array = dyn_cast<ArrayAttr>(value)) {
     for (auto [i, element] : llvm::enumerate(array))
@@ -36,15 +40,19 @@ static LogicalResult verifyValue(function_ref<InFlightDiagnostic()> emitError, A
   }
   if (auto dictionary = dyn_cast<DictionaryAttr>(value)) {
     for (NamedAttribute entry : dictionary)
-      if (failed(verifyValue(emitError, entry.getValue(), path + "." + entry.getName().getValue())))
+      if (failed(verifyValue(emitError, entry.getValue(),
+                             path + "." + entry.getName().getValue())))
         return failure();
     return success();
   }
-  return emitError() << path << ": expected an i64, a finite f64, a string, a bool, an array or a dictionary, got "
+  return emitError() << path
+                     << ": expected an i64, a finite f64, a string, a bool, an "
+                        "array or a dictionary, got "
                      << value;
 }
 
-LogicalResult verifyJSON(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr value) {
+LogicalResult verifyJSON(function_ref<InFlightDiagnostic()> emitError,
+                         DictionaryAttr value) {
   return verifyValue(emitError, value, "$");
 }
 
@@ -58,8 +66,8 @@ static void writeFloat(raw_ostream &os, double value) {
     os << ".0";
 }
 
-/// Written by hand because llvm::json sorts out numbers by value: 4.0 would come
-/// out as the integer 4 and pass where an integer is wanted.
+/// Written by hand because llvm::json sorts out numbers by value: 4.0 would
+/// come out as the integer 4 and pass where an integer is wanted.
 static void writeValue(raw_ostream &os, Attribute value) {
   if (auto string = dyn_cast<StringAttr>(value)) {
     os << llvm::json::Value(llvm::json::fixUTF8(string.getValue()));
@@ -71,7 +79,8 @@ static void writeValue(raw_ostream &os, Attribute value) {
     writeFloat(os, number.getValueAsDouble());
   } else if (auto array = dyn_cast<ArrayAttr>(value)) {
     os << '[';
-    llvm::interleave(array, os, [&](Attribute element) { writeValue(os, element); }, ",");
+    llvm::interleave(
+        array, os, [&](Attribute element) { writeValue(os, element); }, ",");
     os << ']';
   } else {
     os << '{';
@@ -115,19 +124,24 @@ spec::Expected<spec::Spec> parseSections(const Sections &sections) {
 
 static Attribute toAttr(Builder &builder, const llvm::json::Value &value) {
   switch (value.kind()) {
-  case llvm::json::Value::String: return builder.getStringAttr(*value.getAsString());
-  case llvm::json::Value::Boolean: return builder.getBoolAttr(*value.getAsBoolean());
+  case llvm::json::Value::String:
+    return builder.getStringAttr(*value.getAsString());
+  case llvm::json::Value::Boolean:
+    return builder.getBoolAttr(*value.getAsBoolean());
   case llvm::json::Value::Array:
-    return builder.getArrayAttr(
-        llvm::map_to_vector(*value.getAsArray(), [&](const llvm::json::Value &x) { return toAttr(builder, x); }));
+    return builder.getArrayAttr(llvm::map_to_vector(
+        *value.getAsArray(),
+        [&](const llvm::json::Value &x) { return toAttr(builder, x); }));
   case llvm::json::Value::Object: {
     SmallVector<NamedAttribute> entries;
     for (const auto &[key, x] : *value.getAsObject())
-      entries.push_back(builder.getNamedAttr(StringRef(key), toAttr(builder, x)));
+      entries.push_back(
+          builder.getNamedAttr(StringRef(key), toAttr(builder, x)));
     return builder.getDictionaryAttr(entries);
   }
   case llvm::json::Value::Number:
-  case llvm::json::Value::Null: break;
+  case llvm::json::Value::Null:
+    break;
   }
   // Asking for an unsigned is the way to tell 4 from 4.0, and no integer of a
   // spec is negative.

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The attributes of a spec are JSON in another spelling. Both ways keep integers
-// integers and floats floats, and every f64 its bits.
+// The attributes of a spec are JSON in another spelling. Both ways keep
+// integers integers and floats floats, and every f64 its bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,16 +19,19 @@
 namespace kvc::detail {
 
 /// Whether a dictionary holds nothing but what JSON can say.
-llvm::LogicalResult verifyJSON(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::DictionaryAttr value);
+llvm::LogicalResult
+verifyJSON(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+           mlir::DictionaryAttr value);
 
-using Sections =
-    std::tuple<mlir::StringAttr, AttentionAttr, IOAttr, SchemeAttr, SchemeAttr, SegmentsAttr, LayoutAttr>;
+using Sections = std::tuple<mlir::StringAttr, AttentionAttr, IOAttr, SchemeAttr,
+                            SchemeAttr, SegmentsAttr, LayoutAttr>;
 
 /// The spec file that the sections are, read.
 spec::Expected<spec::Spec> parseSections(const Sections &sections);
 
 /// A JSON object as attributes. The text is what printSpec wrote.
-mlir::DictionaryAttr parseJSON(mlir::MLIRContext *context, llvm::StringRef json);
+mlir::DictionaryAttr parseJSON(mlir::MLIRContext *context,
+                               llvm::StringRef json);
 
 } // namespace kvc::detail
 

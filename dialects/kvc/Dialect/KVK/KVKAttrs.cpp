@@ -1,4 +1,5 @@
-//===- KVKAttrs.cpp - Attributes of the kvk dialect --------------------------===//
+//===- KVKAttrs.cpp - Attributes of the kvk dialect
+//--------------------------===//
 //
 // Part of kvc.
 //
@@ -33,9 +34,10 @@ using layout::Digits;
 // Digits
 //===----------------------------------------------------------------------===//
 
-/// One of `*`, `t3`, `c[16:5]`. The tokens are put together again and read by the
-/// one parser of digits.
-static ParseResult parseDigit(AsmParser &parser, SmallVectorImpl<Digit> &digits) {
+/// One of `*`, `t3`, `c[16:5]`. The tokens are put together again and read by
+/// the one parser of digits.
+static ParseResult parseDigit(AsmParser &parser,
+                              SmallVectorImpl<Digit> &digits) {
   SMLoc loc = parser.getCurrentLocation();
   std::string text;
   if (succeeded(parser.parseOptionalStar())) {
@@ -47,89 +49,110 @@ static ParseResult parseDigit(AsmParser &parser, SmallVectorImpl<Digit> &digits)
     text = keyword.str();
     if (succeeded(parser.parseOptionalLSquare())) {
       int64_t place, count;
-      if (parser.parseInteger(place) || parser.parseColon() || parser.parseInteger(count) || parser.parseRSquare())
+      if (parser.parseInteger(place) || parser.parseColon() ||
+          parser.parseInteger(count) || parser.parseRSquare())
         return failure();
       text += "[" + std::to_string(place) + ":" + std::to_string(count) + "]";
     }
   }
   std::optional<Digit> digit = layout::parseDigit(text);
   if (!digit)
-    return parser.emitError(loc) << "expected a digit (t3, c[16:5] or *), got " << text;
+    return parser.emitError(loc)
+           << "expected a digit (t3, c[16:5] or *), got " << text;
   digits.push_back(*digit);
   return success();
 }
 
 static ParseResult parseDigits(AsmParser &parser, SmallVector<Digit> &digits) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parseDigit(parser, digits); });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parseDigit(parser, digits); });
 }
 
 static void printDigits(AsmPrinter &printer, ArrayRef<Digit> digits) {
   printer << '[';
-  llvm::interleaveComma(digits, printer, [&](const Digit &digit) { printer << layout::str(digit); });
+  llvm::interleaveComma(digits, printer, [&](const Digit &digit) {
+    printer << layout::str(digit);
+  });
   printer << ']';
 }
 
 /// L1: the digits of each dim, sorted by place, follow each other.
-static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> digits) {
+static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<Digit> digits) {
   std::map<layout::Dim, SmallVector<Digit>> byDim;
   for (const Digit &digit : digits)
     if (!digit.isReplicated())
       byDim[digit.dim].push_back(digit);
   for (auto &[dim, group] : byDim) {
-    llvm::sort(group, [](const Digit &a, const Digit &b) { return a.place < b.place; });
+    llvm::sort(group, [](const Digit &a, const Digit &b) {
+      return a.place < b.place;
+    });
     for (auto [i, digit] : llvm::enumerate(group)) {
       if (i == 0)
         continue;
       int64_t expected = group[i - 1].place * group[i - 1].count;
       if (digit.place < expected)
-        return emitError() << "digit " << layout::str(digit) << " overlaps " << layout::str(group[i - 1]);
+        return emitError() << "digit " << layout::str(digit) << " overlaps "
+                           << layout::str(group[i - 1]);
       if (digit.place > expected)
-        return emitError() << "expected a digit of dim " << StringRef(&digit.dim, 1) << " at place " << expected
-                           << ", the next is " << layout::str(digit);
+        return emitError() << "expected a digit of dim "
+                           << StringRef(&digit.dim, 1) << " at place "
+                           << expected << ", the next is "
+                           << layout::str(digit);
     }
   }
   return success();
 }
 
-static LogicalResult verifyNotReplicated(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> digits,
-                                         StringRef where) {
-  if (llvm::any_of(digits, [](const Digit &digit) { return digit.isReplicated(); }))
+static LogicalResult
+verifyNotReplicated(function_ref<InFlightDiagnostic()> emitError,
+                    ArrayRef<Digit> digits, StringRef where) {
+  if (llvm::any_of(digits,
+                   [](const Digit &digit) { return digit.isReplicated(); }))
     return emitError() << where << ": expected no *";
   return success();
 }
 
-static Digits toDigits(ArrayRef<Digit> digits) { return Digits(digits.begin(), digits.end()); }
+static Digits toDigits(ArrayRef<Digit> digits) {
+  return Digits(digits.begin(), digits.end());
+}
 
 //===----------------------------------------------------------------------===//
 // Layout, storage
 //===----------------------------------------------------------------------===//
 
-LayoutAttr LayoutAttr::get(MLIRContext *context, const layout::RegisterLayout &layout) {
-  return get(context, ArrayRef(layout.pack), ArrayRef(layout.reg), ArrayRef(layout.lane), ArrayRef(layout.warp));
+LayoutAttr LayoutAttr::get(MLIRContext *context,
+                           const layout::RegisterLayout &layout) {
+  return get(context, ArrayRef(layout.pack), ArrayRef(layout.reg),
+             ArrayRef(layout.lane), ArrayRef(layout.warp));
 }
 
-LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Digit> pack,
-                                 ArrayRef<Digit> reg, ArrayRef<Digit> lane, ArrayRef<Digit> warp) {
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<Digit> pack, ArrayRef<Digit> reg,
+                                 ArrayRef<Digit> lane, ArrayRef<Digit> warp) {
   SmallVector<Digit> all;
   for (ArrayRef<Digit> list : {pack, reg, lane, warp})
     llvm::append_range(all, list);
   if (failed(verifyCover(emitError, all))) // L1
     return failure();
-  if (failed(verifyNotReplicated(emitError, pack, "pack")) || failed(verifyNotReplicated(emitError, reg, "reg"))) // L4
+  if (failed(verifyNotReplicated(emitError, pack, "pack")) ||
+      failed(verifyNotReplicated(emitError, reg, "reg"))) // L4
     return failure();
   return success();
 }
 
 layout::RegisterLayout LayoutAttr::getLayout() const {
-  return {toDigits(getPack()), toDigits(getReg()), toDigits(getLane()), toDigits(getWarp())};
+  return {toDigits(getPack()), toDigits(getReg()), toDigits(getLane()),
+          toDigits(getWarp())};
 }
 
-StorageAttr StorageAttr::get(MLIRContext *context, const layout::Storage &storage) {
+StorageAttr StorageAttr::get(MLIRContext *context,
+                             const layout::Storage &storage) {
   return get(context, storage.width, ArrayRef(storage.addr));
 }
 
-LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned width,
-                                  ArrayRef<Digit> addr) {
+LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  unsigned width, ArrayRef<Digit> addr) {
   if (failed(verifyCover(emitError, addr))) // L1
     return failure();
   if (failed(verifyNotReplicated(emitError, addr, "addr"))) // L4
@@ -139,7 +162,9 @@ LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
-layout::Storage StorageAttr::getStorage() const { return {toDigits(getAddr()), getWidth()}; }
+layout::Storage StorageAttr::getStorage() const {
+  return {toDigits(getAddr()), getWidth()};
+}
 
 } // namespace kvc::kvk
 

@@ -1,4 +1,5 @@
-//===- KVKDialect.cpp - The kvk dialect --------------------------------------===//
+//===- KVKDialect.cpp - The kvk dialect
+//--------------------------------------===//
 //
 // Part of kvc.
 //

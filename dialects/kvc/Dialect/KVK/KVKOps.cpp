@@ -1,4 +1,5 @@
-//===- KVKOps.cpp - Verifiers of the kvk ops ---------------------------------===//
+//===- KVKOps.cpp - Verifiers of the kvk ops
+//---------------------------------===//
 //
 // Part of kvc.
 //
@@ -37,14 +38,17 @@ void KVKDialect::registerOps() {
 /// The part of a tensor that an op names, or an error that there is none.
 template <typename Op>
 static const spec::PartScheme *partOrError(Op op) {
-  const spec::Scheme *scheme = spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
+  const spec::Scheme *scheme =
+      spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
   if (!scheme) {
-    op.emitOpError("tensor: the spec has no ") << stringifyTensor(op.getTensor()) << ", its value is the key";
+    op.emitOpError("tensor: the spec has no ")
+        << stringifyTensor(op.getTensor()) << ", its value is the key";
     return nullptr;
   }
   int64_t part = op.getPart();
   if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
-    op.emitOpError("part: expected one of ") << scheme->parts.size() << ", got " << part;
+    op.emitOpError("part: expected one of ")
+        << scheme->parts.size() << ", got " << part;
     return nullptr;
   }
   return &scheme->parts[part];
@@ -59,41 +63,54 @@ static int64_t coveredExtent(StorageAttr storage, layout::Dim dim) {
   return extent;
 }
 
-/// A storage of elements of `width` bits for `page` tokens and `extent` channels
-/// or blocks. Blocks of tokens share metadata: their low digits are absent, all
-/// of them where a page is one block.
-static LogicalResult verifyStorage(Operation *op, StorageAttr storage, unsigned width, int64_t page,
-                                   layout::Dim dim, int64_t extent, int64_t blockTokens) {
+/// A storage of elements of `width` bits for `page` tokens and `extent`
+/// channels or blocks. Blocks of tokens share metadata: their low digits are
+/// absent, all of them where a page is one block.
+static LogicalResult verifyStorage(Operation *op, StorageAttr storage,
+                                   unsigned width, int64_t page,
+                                   layout::Dim dim, int64_t extent,
+                                   int64_t blockTokens) {
   if (storage.getWidth() != width)
-    return op->emitOpError() << "storage: expected width " << width << ", got " << storage.getWidth();
+    return op->emitOpError() << "storage: expected width " << width << ", got "
+                             << storage.getWidth();
   int64_t tokens = std::max(coveredExtent(storage, 't'), blockTokens);
   if (tokens != page)
-    return op->emitOpError() << "storage: expected the digits of " << page << " tokens, got those of " << tokens;
+    return op->emitOpError() << "storage: expected the digits of " << page
+                             << " tokens, got those of " << tokens;
   int64_t covered = coveredExtent(storage, dim);
   if (covered != extent)
     return op->emitOpError() << "storage: expected the digits of " << extent
-                             << (dim == 'c' ? " channels" : " blocks") << ", got those of " << covered;
+                             << (dim == 'c' ? " channels" : " blocks")
+                             << ", got those of " << covered;
   return success();
 }
 
-static LogicalResult verifyCodeStorage(Operation *op, StorageAttr storage, int64_t page,
+static LogicalResult verifyCodeStorage(Operation *op, StorageAttr storage,
+                                       int64_t page,
                                        const spec::PartScheme &part) {
-  return verifyStorage(op, storage, part.codec.bits, page, 'c', part.channels(), /*blockTokens=*/1);
+  return verifyStorage(op, storage, part.codec.bits, page, 'c', part.channels(),
+                       /*blockTokens=*/1);
 }
 
-static LogicalResult verifyElement(Operation *op, Type got, const spec::PartScheme &part, unsigned integerBits) {
+static LogicalResult verifyElement(Operation *op, Type got,
+                                   const spec::PartScheme &part,
+                                   unsigned integerBits) {
   MLIRContext *context = op->getContext();
-  Type expected =
-      part.codec.isRaw() ? elementTypeOf(context, part.codec.raw) : Type(IntegerType::get(context, integerBits));
+  Type expected = part.codec.isRaw()
+                      ? elementTypeOf(context, part.codec.raw)
+                      : Type(IntegerType::get(context, integerBits));
   if (got != expected)
-    return op->emitOpError() << "expected elements " << expected << " for codec " << spec::codecName(part.codec)
-                             << ", got " << got;
+    return op->emitOpError()
+           << "expected elements " << expected << " for codec "
+           << spec::codecName(part.codec) << ", got " << got;
   return success();
 }
 
-static LogicalResult verifyChannels(Operation *op, int64_t got, const spec::PartScheme &part) {
+static LogicalResult verifyChannels(Operation *op, int64_t got,
+                                    const spec::PartScheme &part) {
   if (got > part.channels())
-    return op->emitOpError() << "expected at most the part's " << part.channels() << " channels, got " << got;
+    return op->emitOpError() << "expected at most the part's "
+                             << part.channels() << " channels, got " << got;
   return success();
 }
 
@@ -106,32 +123,40 @@ LogicalResult LoadOp::verify() {
   if (!part) // C1
     return failure();
   TileType tile = getType();
-  if (tile.getShape().size() != 2 || !tile.hasDim("t") || !tile.hasDim("c")) // C2
+  if (tile.getShape().size() != 2 || !tile.hasDim("t") ||
+      !tile.hasDim("c")) // C2
     return emitOpError("expected a tile with the dims t and c, got ") << tile;
   if (failed(verifyChannels(*this, tile.getExtent("c"), *part))) // C2
     return failure();
-  if (failed(verifyElement(*this, tile.getElementType(), *part, part->codec.bits))) // C3
+  if (failed(verifyElement(*this, tile.getElementType(), *part,
+                           part->codec.bits))) // C3
     return failure();
   return verifyCodeStorage(*this, getStorage(), getPage(), *part); // C4
 }
 
-void WidenOp::build(OpBuilder &builder, OperationState &state, Value source, Type element, int64_t bias,
-                    LayoutAttr layout) {
+void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    Type element, int64_t bias, LayoutAttr layout) {
   auto tile = cast<TileType>(source.getType());
-  build(builder, state, TileType::get(tile.getShape(), element, tile.getDims(), layout), source, bias);
+  build(builder, state,
+        TileType::get(tile.getShape(), element, tile.getDims(), layout), source,
+        bias);
 }
 
 LogicalResult WidenOp::verify() {
   TileType source = getSource().getType(), result = getType();
-  if (source.getShape() != result.getShape() || source.getDims() != result.getDims()) // C1
-    return emitOpError("expected equal dims and extents, got ") << source << " and " << result;
+  if (source.getShape() != result.getShape() ||
+      source.getDims() != result.getDims()) // C1
+    return emitOpError("expected equal dims and extents, got ")
+           << source << " and " << result;
   auto integer = dyn_cast<IntegerType>(source.getElementType());
-  bool isOperand = result.getElementType().isF32() || (integer && result.getElementType().isInteger(16));
+  bool isOperand = result.getElementType().isF32() ||
+                   (integer && result.getElementType().isInteger(16));
   if (!isOperand) // C1
-    return emitOpError("expected result elements f32") << (integer ? " or i16" : "") << ", got "
-                                                       << result.getElementType();
+    return emitOpError("expected result elements f32")
+           << (integer ? " or i16" : "") << ", got " << result.getElementType();
   if (integer && (integer.getWidth() < 2 || integer.getWidth() > 8)) // C2
-    return emitOpError("expected source elements of 2 to 8 bits, got ") << integer;
+    return emitOpError("expected source elements of 2 to 8 bits, got ")
+           << integer;
   int64_t half = integer ? int64_t(1) << (integer.getWidth() - 1) : 0;
   if (int64_t bias = getBias(); bias != 0 && bias != half) { // C2
     InFlightDiagnostic diagnostic = emitOpError("bias: expected 0");
@@ -151,19 +176,27 @@ static FailureOr<std::pair<int64_t, int64_t>> contractedAndFree(DotOp op) {
   StringRef contract = op.getContract();
   if (TileType tile = op.getTileType()) {
     if (tile.getShape().size() != 2 || !tile.hasDim("t") || !tile.hasDim("c"))
-      return op.emitOpError("expected a tile with the dims t and c, got ") << tile;
+      return op.emitOpError("expected a tile with the dims t and c, got ")
+             << tile;
     if (contract != "c" && contract != "t") // C1
-      return op.emitOpError("contract: expected \"c\" or \"t\" for a tile, got \"") << contract << '"';
-    return std::pair(tile.getExtent(contract), tile.getExtent(contract == "c" ? "t" : "c"));
+      return op.emitOpError(
+                 "contract: expected \"c\" or \"t\" for a tile, got \"")
+             << contract << '"';
+    return std::pair(tile.getExtent(contract),
+                     tile.getExtent(contract == "c" ? "t" : "c"));
   }
   if (contract != "minor" && contract != "major") // C1
-    return op.emitOpError("contract: expected \"minor\" or \"major\" for a panel, got \"") << contract << '"';
+    return op.emitOpError(
+               "contract: expected \"minor\" or \"major\" for a panel, got \"")
+           << contract << '"';
   auto panel = cast<MemRefType>(op.getX().getType());
-  MemRefShape shape{{Extent::known("major"), Extent::known("minor")}, {Float32Type::get(op.getContext())}};
+  MemRefShape shape{{Extent::known("major"), Extent::known("minor")},
+                    {Float32Type::get(op.getContext())}};
   if (failed(shape.verify(op, "x", panel))) // C5
     return failure();
   int64_t major = panel.getDimSize(0), minor = panel.getDimSize(1);
-  return contract == "minor" ? std::pair(minor, major) : std::pair(major, minor);
+  return contract == "minor" ? std::pair(minor, major)
+                             : std::pair(major, minor);
 }
 
 LogicalResult DotOp::verify() {
@@ -176,17 +209,21 @@ LogicalResult DotOp::verify() {
   Type element = tile ? tile.getElementType() : f32;
   if (!element.isF32() && !element.isInteger(16)) // C2
     return emitOpError("expected tile elements i16 or f32, got ") << element;
-  MemRefShape weights{{Extent::known("R"), Extent::fixed("K", depth)}, {element}};
+  MemRefShape weights{{Extent::known("R"), Extent::fixed("K", depth)},
+                      {element}};
   if (failed(weights.verify(*this, "weights", getWeights()))) // C2
     return failure();
   Extent rows = Extent::fixed("R", getNumRows());
   MemRefShape acc{{rows, Extent::fixed("J", lanes)}, {f32}};
   if (failed(acc.verify(*this, "acc", getAcc()))) // C3
     return failure();
-  MemRefShape rowScale{{rows}, {f32}}, laneScale{{Extent::fixed("J", lanes)}, {f32}};
-  if (getRowScale() && failed(rowScale.verify(*this, "row_scale", getRowScale()))) // C4
+  MemRefShape rowScale{{rows}, {f32}},
+      laneScale{{Extent::fixed("J", lanes)}, {f32}};
+  if (getRowScale() &&
+      failed(rowScale.verify(*this, "row_scale", getRowScale()))) // C4
     return failure();
-  if (getLaneScale() && failed(laneScale.verify(*this, "lane_scale", getLaneScale()))) // C4
+  if (getLaneScale() &&
+      failed(laneScale.verify(*this, "lane_scale", getLaneScale()))) // C4
     return failure();
   if (tile && tile.getLayout()) // L7
     for (const layout::Digit &digit : tile.getLayout().getPack())
@@ -203,8 +240,9 @@ LogicalResult QuantizeRowsOp::verify() {
   if (failed(rows.verify(*this, "rows", getRows()))) // C1
     return failure();
   Extent numRows = Extent::fixed("R", getRows().getType().getDimSize(0));
-  MemRefShape weights{{numRows, Extent::fixed("K", getRows().getType().getDimSize(1))},
-                      {IntegerType::get(context, 16)}};
+  MemRefShape weights{
+      {numRows, Extent::fixed("K", getRows().getType().getDimSize(1))},
+      {IntegerType::get(context, 16)}};
   if (failed(weights.verify(*this, "weights", getWeights()))) // C1
     return failure();
   MemRefShape scale{{numRows}, {f32}};
@@ -226,14 +264,19 @@ static LogicalResult verifyRow(Op op, VectorType row) {
     return failure();
   if (failed(verifyChannels(op, row.getNumElements(), *part))) // C2
     return failure();
-  if (failed(verifyElement(op, row.getElementType(), *part, /*integerBits=*/8))) // C3
+  if (failed(verifyElement(op, row.getElementType(), *part,
+                           /*integerBits=*/8))) // C3
     return failure();
   return verifyCodeStorage(op, op.getStorage(), op.getPage(), *part); // C4
 }
 
-LogicalResult LoadRowOp::verify() { return verifyRow(*this, cast<VectorType>(getType())); }
+LogicalResult LoadRowOp::verify() {
+  return verifyRow(*this, cast<VectorType>(getType()));
+}
 
-LogicalResult StoreRowOp::verify() { return verifyRow(*this, cast<VectorType>(getSource().getType())); }
+LogicalResult StoreRowOp::verify() {
+  return verifyRow(*this, cast<VectorType>(getSource().getType()));
+}
 
 /// C1, C2 of both metadata ops.
 template <typename Op>
@@ -241,7 +284,8 @@ static const spec::PartScheme *metaPartOrError(Op op) {
   const spec::PartScheme *part = partOrError(op);
   if (!part) // C1
     return nullptr;
-  bool has = op.getKind() == MetaKind::Scale ? part->scale.has_value() : part->zero != spec::Zero::None;
+  bool has = op.getKind() == MetaKind::Scale ? part->scale.has_value()
+                                             : part->zero != spec::Zero::None;
   if (!has) { // C2
     op.emitOpError("kind: the part has no ") << stringifyMetaKind(op.getKind());
     return nullptr;
@@ -251,8 +295,8 @@ static const spec::PartScheme *metaPartOrError(Op op) {
 
 template <typename Op>
 static LogicalResult verifyMetaStorage(Op op, const spec::PartScheme &part) {
-  return verifyStorage(op, op.getStorage(), spec::bitsOf(part.scale->dtype), op.getPage(), 'b', part.blocks(),
-                       part.scale->tokens);
+  return verifyStorage(op, op.getStorage(), spec::bitsOf(part.scale->dtype),
+                       op.getPage(), 'b', part.blocks(), part.scale->tokens);
 }
 
 LogicalResult LoadMetaOp::verify() {
@@ -260,8 +304,9 @@ LogicalResult LoadMetaOp::verify() {
   if (!part) // C1, C2
     return failure();
   if (isa<VectorType>(getType()) != static_cast<bool>(getValid())) // C3
-    return emitOpError() << (getValid() ? "expected a vector result with valid, got "
-                                        : "expected valid with a vector result, got ")
+    return emitOpError() << (getValid()
+                                 ? "expected a vector result with valid, got "
+                                 : "expected valid with a vector result, got ")
                          << getType();
   return verifyMetaStorage(*this, *part); // C4
 }

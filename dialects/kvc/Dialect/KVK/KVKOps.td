@@ -47,7 +47,8 @@ def KVK_LoadOp : KVK_Op<"load"> {
   }];
   let arguments = (ins
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head, Index:$token, Index:$valid, Index:$channel,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "tokens of the tile to touch, from the first on">:$valid, Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let results = (outs KVK_TileType:$result);
@@ -81,7 +82,7 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
         to !kvk.tile<64x128xi16, #kvc.dims<t, c>>
     ```
   }];
-  let arguments = (ins KVK_TileType:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
+  let arguments = (ins Arg<KVK_TileType, "stored elements">:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
   let results = (outs KVK_TileType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
   let builders = [
@@ -217,7 +218,8 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
   }];
   let arguments = (ins
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head, Index:$token, Index:$channel,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let results = (outs KVK_RowVector:$result);
@@ -250,9 +252,10 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     ```
   }];
   let arguments = (ins
-    KVK_RowVector:$source,
+    Arg<KVK_RowVector, "channels to store">:$source,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
-    Index:$kv_head, Index:$token, Index:$channel,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let assemblyFormat = [{
@@ -288,7 +291,8 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
   }];
   let arguments = (ins
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
-    Index:$kv_head, Index:$token, Index:$block, Optional<Index>:$valid,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "block of channels">:$block, Arg<Optional<Index>, "tokens to read, from the first on">:$valid,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
@@ -322,9 +326,10 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
     ```
   }];
   let arguments = (ins
-    F32:$source,
+    Arg<F32, "scale or zero">:$source,
     Arg<KVC_CacheType, "cache of the sequence", [MemWrite]>:$cache,
-    Index:$kv_head, Index:$token, Index:$block,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
+    Arg<Index, "block of channels">:$block,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
     KVK_StorageAttr:$storage, I64Attr:$page);
   let assemblyFormat = [{

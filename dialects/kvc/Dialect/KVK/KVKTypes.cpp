@@ -1,4 +1,5 @@
-//===- KVKTypes.cpp - Types of the kvk dialect -------------------------------===//
+//===- KVKTypes.cpp - Types of the kvk dialect
+//-------------------------------===//
 //
 // Part of kvc.
 //
@@ -41,14 +42,17 @@ Type TileType::parse(AsmParser &parser) {
   DimsAttr dims;
   LayoutAttr layout;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseComma() || parser.parseAttribute(dims))
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseAttribute(dims))
     return {};
   if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout))
     return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<TileType>(loc, parser.getContext(), shape, elementType, dims, layout);
+  return parser.getChecked<TileType>(loc, parser.getContext(), shape,
+                                     elementType, dims, layout);
 }
 
 void TileType::print(AsmPrinter &printer) const {
@@ -62,16 +66,19 @@ void TileType::print(AsmPrinter &printer) const {
 
 static SmallVector<layout::Digit> digitsOf(LayoutAttr layout) {
   SmallVector<layout::Digit> digits;
-  for (ArrayRef<layout::Digit> list : {layout.getPack(), layout.getReg(), layout.getLane(), layout.getWarp()})
+  for (ArrayRef<layout::Digit> list :
+       {layout.getPack(), layout.getReg(), layout.getLane(), layout.getWarp()})
     llvm::append_range(digits, list);
   return digits;
 }
 
 /// L2: the digits are those of the tile's dims, all of them.
-static LogicalResult verifyLayoutExtents(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                                         DimsAttr dims, LayoutAttr layout) {
+static LogicalResult
+verifyLayoutExtents(function_ref<InFlightDiagnostic()> emitError,
+                    ArrayRef<int64_t> shape, DimsAttr dims, LayoutAttr layout) {
   SmallVector<layout::Digit> digits = digitsOf(layout);
-  size_t numMatched = llvm::count_if(digits, [](const layout::Digit &digit) { return digit.isReplicated(); });
+  size_t numMatched = llvm::count_if(
+      digits, [](const layout::Digit &digit) { return digit.isReplicated(); });
   for (auto [name, expected] : llvm::zip_equal(dims.getNames(), shape)) {
     StringRef text = name.getValue();
     int64_t extent = 1;
@@ -82,7 +89,8 @@ static LogicalResult verifyLayoutExtents(function_ref<InFlightDiagnostic()> emit
       ++numMatched;
     }
     if (extent != expected)
-      return emitError() << "layout: expected extent " << expected << " of dim " << text << ", got " << extent;
+      return emitError() << "layout: expected extent " << expected << " of dim "
+                         << text << ", got " << extent;
   }
   if (numMatched != digits.size())
     return emitError() << "layout: expected digits of the tile's dims only";
@@ -90,29 +98,37 @@ static LogicalResult verifyLayoutExtents(function_ref<InFlightDiagnostic()> emit
 }
 
 /// L3: the pack fills a word of 32 bits, or holds one element.
-static LogicalResult verifyPack(function_ref<InFlightDiagnostic()> emitError, Type elementType,
+static LogicalResult verifyPack(function_ref<InFlightDiagnostic()> emitError,
+                                Type elementType,
                                 ArrayRef<layout::Digit> pack) {
   uint64_t packed = 1;
   for (const layout::Digit &digit : pack)
     packed = llvm::SaturatingMultiply<uint64_t>(packed, digit.count);
   unsigned bits = elementType.getIntOrFloatBitWidth();
   if (packed != 1 && (32 % bits != 0 || packed != 32 / bits))
-    return emitError() << "layout: expected pack to fill 32 bits, got " << packed << " elements of " << elementType;
+    return emitError() << "layout: expected pack to fill 32 bits, got "
+                       << packed << " elements of " << elementType;
   return success();
 }
 
-LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                               Type elementType, DimsAttr dims, LayoutAttr layout) {
+LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> shape, Type elementType,
+                               DimsAttr dims, LayoutAttr layout) {
   if (shape.size() != dims.getNames().size()) // C1
-    return emitError() << "expected as many extents as #kvc.dims names (" << dims.getNames().size() << "), got "
-                       << shape.size();
+    return emitError() << "expected as many extents as #kvc.dims names ("
+                       << dims.getNames().size() << "), got " << shape.size();
   for (auto [name, extent] : llvm::zip_equal(dims.getNames(), shape)) // C1
     if (extent <= 0)
-      return emitError() << "expected a positive extent of dim " << name.getValue() << ", got " << extent;
-  unsigned bits = elementType.isSignlessInteger() ? elementType.getIntOrFloatBitWidth() : 0;
+      return emitError() << "expected a positive extent of dim "
+                         << name.getValue() << ", got " << extent;
+  unsigned bits =
+      elementType.isSignlessInteger() ? elementType.getIntOrFloatBitWidth() : 0;
   bool isSmallInteger = bits >= 1 && bits <= 16;
-  if (!isSmallInteger && !isa<Float16Type, BFloat16Type, Float32Type>(elementType)) // C2
-    return emitError() << "expected elements of 1 to 16 integer bits, f16, bf16 or f32, got " << elementType;
+  if (!isSmallInteger &&
+      !isa<Float16Type, BFloat16Type, Float32Type>(elementType)) // C2
+    return emitError() << "expected elements of 1 to 16 integer bits, f16, "
+                          "bf16 or f32, got "
+                       << elementType;
   if (!layout)
     return success();
   if (failed(verifyLayoutExtents(emitError, shape, dims, layout))) // L2
@@ -121,7 +137,8 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
 }
 
 bool TileType::hasDim(StringRef dim) const {
-  return llvm::any_of(getDims().getNames(), [&](StringAttr name) { return name.getValue() == dim; });
+  return llvm::any_of(getDims().getNames(),
+                      [&](StringAttr name) { return name.getValue() == dim; });
 }
 
 int64_t TileType::getExtent(StringRef dim) const {
