@@ -1,5 +1,4 @@
-//===- kvc-opt.cpp - Runs passes on MLIR files
-//-------------------------------===//
+//===- kvc-opt.cpp - Runs passes on MLIR files ----------------------------===//
 //
 // Part of kvc.
 //

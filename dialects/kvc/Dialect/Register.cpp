@@ -1,5 +1,4 @@
-//===- Register.cpp - All dialects of kvc
-//------------------------------------===//
+//===- Register.cpp - All dialects of kvc ---------------------------------===//
 //
 // Part of kvc.
 //

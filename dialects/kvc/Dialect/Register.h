@@ -1,4 +1,4 @@
-//===- Register.h - All dialects of kvc ------------------------*- C++ -*-===//
+//===- Register.h - All dialects of kvc -------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

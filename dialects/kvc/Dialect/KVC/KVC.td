@@ -1,4 +1,4 @@
-//===- KVC.td - The whole kvc dialect -------------------------*- tablegen -*-===//
+//===- KVC.td - The whole kvc dialect ----------------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

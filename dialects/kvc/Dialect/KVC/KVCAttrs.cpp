@@ -1,5 +1,4 @@
-//===- KVCAttrs.cpp - Attributes of the kvc dialect
-//--------------------------===//
+//===- KVCAttrs.cpp - Attributes of the kvc dialect -----------------------===//
 //
 // Part of kvc.
 //

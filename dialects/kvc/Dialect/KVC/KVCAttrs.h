@@ -1,4 +1,4 @@
-//===- KVCAttrs.h - Attributes of the kvc dialect --------------*- C++ -*-===//
+//===- KVCAttrs.h - Attributes of the kvc dialect ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

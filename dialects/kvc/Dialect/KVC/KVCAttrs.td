@@ -1,4 +1,4 @@
-//===- KVCAttrs.td - Attributes of the kvc dialect ------------*- tablegen -*-===//
+//===- KVCAttrs.td - Attributes of the kvc dialect ---------*- tablegen -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- KVCDialect.cpp - The kvc dialect
-//--------------------------------------===//
+//===- KVCDialect.cpp - The kvc dialect -----------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVCDialect.h - The kvc dialect --------------------------*- C++ -*-===//
+//===- KVCDialect.h - The kvc dialect ---------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVCDialect.td - The kvc dialect ------------------------*- tablegen -*-===//
+//===- KVCDialect.td - The kvc dialect ---------------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

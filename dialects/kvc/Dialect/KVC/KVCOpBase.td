@@ -1,4 +1,4 @@
-//===- KVCOpBase.td - What the ops of both levels share --------*- tablegen -*-===//
+//===- KVCOpBase.td - What the ops of both levels share ----*- tablegen -*-===//
 //
 // Part of kvc.
 //

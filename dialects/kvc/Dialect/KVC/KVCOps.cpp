@@ -1,5 +1,4 @@
-//===- KVCOps.cpp - Verifiers of level 0
-//-------------------------------------===//
+//===- KVCOps.cpp - Verifiers of level 0 ----------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVCOps.h - Level 0: what a kernel computes --------------*- C++ -*-===//
+//===- KVCOps.h - Level 0: what a kernel computes ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

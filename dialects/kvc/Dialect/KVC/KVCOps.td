@@ -1,4 +1,4 @@
-//===- KVCOps.td - Level 0: what a kernel computes ------------*- tablegen -*-===//
+//===- KVCOps.td - Level 0: what a kernel computes ---------*- tablegen -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- KVCTileMemoryOps.cpp - Tiles from and to memory
-//-----------------------===//
+//===- KVCTileMemoryOps.cpp - Tiles from and to memory --------------------===//
 //
 // Part of kvc.
 //

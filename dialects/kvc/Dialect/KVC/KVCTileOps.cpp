@@ -1,5 +1,4 @@
-//===- KVCTileOps.cpp - Computing by names of dims
-//---------------------------===//
+//===- KVCTileOps.cpp - Computing by names of dims ------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVCTileOps.h - Level 1: computing on tiles --------------*- C++ -*-===//
+//===- KVCTileOps.h - Level 1: computing on tiles ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

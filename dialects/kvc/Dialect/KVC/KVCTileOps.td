@@ -1,4 +1,4 @@
-//===- KVCTileOps.td - Level 1: computing on tiles ------------*- tablegen -*-===//
+//===- KVCTileOps.td - Level 1: computing on tiles ---------*- tablegen -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- KVCTiles.cpp - Tiles by the names of their dims
-//-----------------------===//
+//===- KVCTiles.cpp - Tiles by the names of their dims --------------------===//
 //
 // Part of kvc.
 //

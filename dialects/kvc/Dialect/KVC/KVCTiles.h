@@ -1,4 +1,4 @@
-//===- KVCTiles.h - Tiles by the names of their dims -----------*- C++ -*-===//
+//===- KVCTiles.h - Tiles by the names of their dims ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

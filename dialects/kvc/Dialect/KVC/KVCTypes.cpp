@@ -1,5 +1,4 @@
-//===- KVCTypes.cpp - Types of the kvc dialect
-//-------------------------------===//
+//===- KVCTypes.cpp - Types of the kvc dialect ----------------------------===//
 //
 // Part of kvc.
 //

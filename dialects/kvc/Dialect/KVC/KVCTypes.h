@@ -1,4 +1,4 @@
-//===- KVCTypes.h - Types of the kvc dialect -------------------*- C++ -*-===//
+//===- KVCTypes.h - Types of the kvc dialect --------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

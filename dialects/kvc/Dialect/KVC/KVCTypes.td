@@ -1,4 +1,4 @@
-//===- KVCTypes.td - Types of the kvc dialect -----------------*- tablegen -*-===//
+//===- KVCTypes.td - Types of the kvc dialect --------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

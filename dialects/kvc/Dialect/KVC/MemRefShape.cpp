@@ -1,5 +1,4 @@
-//===- MemRefShape.cpp - Shapes that verifiers ask for
-//-----------------------===//
+//===- MemRefShape.cpp - Shapes that verifiers ask for --------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- MemRefShape.h - Shapes that verifiers ask for -----------*- C++ -*-===//
+//===- MemRefShape.h - Shapes that verifiers ask for ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- SpecJSON.cpp - Sections of a spec as JSON text
-//------------------------===//
+//===- SpecJSON.cpp - Sections of a spec as JSON text ---------------------===//
 //
 // Part of kvc.
 //

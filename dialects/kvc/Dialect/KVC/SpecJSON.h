@@ -1,4 +1,4 @@
-//===- SpecJSON.h - Sections of a spec as JSON text ------------*- C++ -*-===//
+//===- SpecJSON.h - Sections of a spec as JSON text -------------*- C++ -*-===//
 //
 // Part of kvc.
 //

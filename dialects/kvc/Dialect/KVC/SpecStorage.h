@@ -1,4 +1,4 @@
-//===- SpecStorage.h - Storage of #kvc.spec --------------------*- C++ -*-===//
+//===- SpecStorage.h - Storage of #kvc.spec ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- KVKAttrs.cpp - Attributes of the kvk dialect
-//--------------------------===//
+//===- KVKAttrs.cpp - Attributes of the kvk dialect -----------------------===//
 //
 // Part of kvc.
 //

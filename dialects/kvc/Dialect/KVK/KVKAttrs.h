@@ -1,4 +1,4 @@
-//===- KVKAttrs.h - Attributes of the kvk dialect --------------*- C++ -*-===//
+//===- KVKAttrs.h - Attributes of the kvk dialect ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVKAttrs.td - Attributes of the kvk dialect ------------*- tablegen -*-===//
+//===- KVKAttrs.td - Attributes of the kvk dialect ---------*- tablegen -*-===//
 //
 // Part of kvc.
 //

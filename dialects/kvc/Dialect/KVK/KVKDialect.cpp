@@ -1,5 +1,4 @@
-//===- KVKDialect.cpp - The kvk dialect
-//--------------------------------------===//
+//===- KVKDialect.cpp - The kvk dialect -----------------------------------===//
 //
 // Part of kvc.
 //

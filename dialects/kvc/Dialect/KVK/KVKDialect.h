@@ -1,4 +1,4 @@
-//===- KVKDialect.h - The kvk dialect --------------------------*- C++ -*-===//
+//===- KVKDialect.h - The kvk dialect ---------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVKDialect.td - The kvk dialect ------------------------*- tablegen -*-===//
+//===- KVKDialect.td - The kvk dialect ---------------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- KVKOps.cpp - Verifiers of the kvk ops
-//---------------------------------===//
+//===- KVKOps.cpp - Verifiers of the kvk ops ------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVKOps.h - Ops of the kvk dialect -----------------------*- C++ -*-===//
+//===- KVKOps.h - Ops of the kvk dialect ------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

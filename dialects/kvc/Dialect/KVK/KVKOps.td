@@ -1,4 +1,4 @@
-//===- KVKOps.td - Ops of the kvk dialect ---------------------*- tablegen -*-===//
+//===- KVKOps.td - Ops of the kvk dialect ------------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

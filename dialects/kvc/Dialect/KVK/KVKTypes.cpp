@@ -1,5 +1,4 @@
-//===- KVKTypes.cpp - Types of the kvk dialect
-//-------------------------------===//
+//===- KVKTypes.cpp - Types of the kvk dialect ----------------------------===//
 //
 // Part of kvc.
 //

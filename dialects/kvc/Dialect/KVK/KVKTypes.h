@@ -1,4 +1,4 @@
-//===- KVKTypes.h - Types of the kvk dialect -------------------*- C++ -*-===//
+//===- KVKTypes.h - Types of the kvk dialect --------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KVKTypes.td - Types of the kvk dialect -----------------*- tablegen -*-===//
+//===- KVKTypes.td - Types of the kvk dialect --------------*- tablegen -*-===//
 //
 // Part of kvc.
 //
