@@ -1,0 +1,180 @@
+//===- spec_api_test.cpp - Specs through the C API ------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeModule.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace kvc::test;
+
+namespace {
+
+const char *const kInt4 = R"({
+  "kvc": 1, "name": "grouped",
+  "attention": {"q_heads": 8, "kv_heads": 2, "head_dim": 64, "value_dim": 32,
+                "window": 100, "window_sinks": 4, "softcap": 30.0,
+                "sink_logits": true},
+  "io": {"query": "bf16", "output": "f32"},
+  "key": {"codec": "int4", "scale": {"tokens": 1, "channels": 16, "dtype": "f16"},
+          "zero": "min"},
+  "value": {"codec": "int8", "scale": {"tokens": 1, "channels": "all",
+            "dtype": "f32"}},
+  "layout": {"kind": "paged", "page": 16, "order": "nhd"}
+})";
+
+} // namespace
+
+TEST(SpecApi, ParseSaysWhereAndWhatIsWrong) {
+  Message message;
+  kvc_spec *spec = nullptr;
+  const char *text = R"({"kvc": 1, "nam": "x"})";
+  EXPECT_EQ(kvc_spec_parse(text, std::strlen(text), message.get(), &spec),
+            KVC_INVALID_DATA);
+  EXPECT_EQ(std::string(message.text).substr(0, 1), "$") << message.text;
+  EXPECT_EQ(spec, nullptr);
+  EXPECT_EQ(kvc_spec_parse(nullptr, 0, message.get(), &spec),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_spec_parse(text, std::strlen(text), message.get(), nullptr),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_spec_free(nullptr), KVC_OK);
+}
+
+TEST(SpecApi, CanonicalJsonIsAFixedPoint) {
+  SpecPtr spec = parse(kInt4);
+  const char *json = nullptr, *again = nullptr;
+  ASSERT_EQ(kvc_spec_json(spec.get(), &json), KVC_OK);
+  SpecPtr second = parse(json);
+  ASSERT_EQ(kvc_spec_json(second.get(), &again), KVC_OK);
+  EXPECT_STREQ(json, again);
+  EXPECT_EQ(kvc_spec_json(nullptr, &json), KVC_INVALID_ARGUMENT);
+}
+
+TEST(SpecApi, LayoutHashLooksAtBytesOnly) {
+  SpecPtr spec = parse(kInt4);
+  std::string text = kInt4;
+  text.replace(text.find("\"softcap\": 30.0"), 15, "\"softcap\": 20.0");
+  SpecPtr other = parse(text);
+  const char *hash = nullptr, *otherHash = nullptr;
+  ASSERT_EQ(kvc_layout_hash(spec.get(), &hash), KVC_OK);
+  ASSERT_EQ(kvc_layout_hash(other.get(), &otherHash), KVC_OK);
+  EXPECT_STREQ(hash, otherHash);
+  EXPECT_EQ(std::strlen(hash), 64u);
+  text.replace(text.find("\"channels\": 16"), 14, "\"channels\": 32");
+  SpecPtr third = parse(text);
+  kvc_layout_hash(third.get(), &otherHash);
+  EXPECT_STRNE(hash, otherHash);
+}
+
+TEST(SpecApi, InfoHasEverythingThatACallerNeeds) {
+  SpecPtr spec = parse(kInt4);
+  kvc_spec_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(kvc_spec_get_info(spec.get(), nullptr, &info), KVC_OK);
+  EXPECT_STREQ(info.name, "grouped");
+  EXPECT_EQ(info.q_heads, 8);
+  EXPECT_EQ(info.kv_heads, 2);
+  EXPECT_EQ(info.head_dim, 64);
+  EXPECT_EQ(info.value_dim, 32);
+  EXPECT_DOUBLE_EQ(info.scale, 0.125);
+  EXPECT_EQ(info.causal, 1);
+  EXPECT_EQ(info.window, 100);
+  EXPECT_EQ(info.window_sinks, 4);
+  EXPECT_DOUBLE_EQ(info.softcap, 30);
+  EXPECT_EQ(info.alibi, 0);
+  EXPECT_EQ(info.sink_logits, 1);
+  EXPECT_EQ(info.value_is_key, 0);
+  EXPECT_EQ(info.query, KVC_BF16);
+  EXPECT_EQ(info.output, KVC_F32);
+  EXPECT_EQ(info.layout, KVC_PAGED);
+  EXPECT_EQ(info.page, 16);
+  EXPECT_EQ(info.struct_size, sizeof(info));
+}
+
+TEST(SpecApi, TensorsAndParts) {
+  SpecPtr spec = parse(kInt4);
+  kvc_tensor_info tensor = {};
+  tensor.struct_size = sizeof(tensor);
+  ASSERT_EQ(kvc_spec_get_tensor(spec.get(), KVC_KEY, nullptr, &tensor), KVC_OK);
+  EXPECT_EQ(tensor.channels, 64);
+  EXPECT_EQ(tensor.num_parts, 1);
+  EXPECT_EQ(tensor.block_tokens, 1);
+  EXPECT_EQ(tensor.blocks, 4);
+  // 64 codes of 4 bits, 4 blocks of an f16 scale and an f16 zero.
+  EXPECT_DOUBLE_EQ(tensor.bytes_per_token, 32 + 4 * 4);
+
+  kvc_part_info part = {};
+  part.struct_size = sizeof(part);
+  ASSERT_EQ(kvc_spec_get_part(spec.get(), KVC_KEY, 0, nullptr, &part), KVC_OK);
+  EXPECT_STREQ(part.codec, "int4");
+  EXPECT_EQ(part.bits, 4);
+  EXPECT_EQ(part.raw, 0);
+  EXPECT_EQ(part.has_zero, 1);
+  EXPECT_EQ(part.signed_codes, 0);
+  EXPECT_EQ(part.scale_dtype, KVC_F16);
+  EXPECT_EQ(part.end, 64);
+  ASSERT_EQ(kvc_spec_get_part(spec.get(), KVC_VALUE, 0, nullptr, &part),
+            KVC_OK);
+  EXPECT_STREQ(part.codec, "int8");
+  EXPECT_EQ(part.signed_codes, 1);
+  EXPECT_EQ(part.has_zero, 0);
+
+  Message message;
+  EXPECT_EQ(kvc_spec_get_part(spec.get(), KVC_KEY, 1, message.get(), &part),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_spec_get_tensor(spec.get(), static_cast<kvc_tensor>(7),
+                                message.get(), &tensor),
+            KVC_INVALID_ARGUMENT);
+}
+
+TEST(SpecApi, PageBytesIsAFunctionOfSpecAndPage) {
+  SpecPtr spec = parse(kInt4);
+  for (int64_t page = 1; page <= 256; page *= 2) {
+    int64_t bytes = 0, key = 0, value = 0;
+    ASSERT_EQ(kvc_page_bytes(spec.get(), page, nullptr, &bytes), KVC_OK);
+    ASSERT_EQ(kvc_page_slice_bytes(spec.get(), KVC_KEY, page, nullptr, &key),
+              KVC_OK);
+    ASSERT_EQ(
+        kvc_page_slice_bytes(spec.get(), KVC_VALUE, page, nullptr, &value),
+        KVC_OK);
+    // SPEC.md section 5: each region begins at a multiple of 16 bytes.
+    auto align = [](int64_t size) { return (size + 15) / 16 * 16; };
+    EXPECT_EQ(key, align(page * 2 * 32) + 2 * align(page * 2 * 4 * 2));
+    EXPECT_EQ(value, align(page * 2 * 32) + align(page * 2 * 4));
+    EXPECT_EQ(bytes, key + value);
+  }
+  Message message;
+  int64_t bytes = -1;
+  for (int64_t page : {-1, 0, 3, 512})
+    EXPECT_EQ(kvc_page_bytes(spec.get(), page, message.get(), &bytes),
+              KVC_INVALID_ARGUMENT)
+        << page;
+  EXPECT_EQ(bytes, -1);
+  // A contiguous spec has page bytes too.
+  SpecPtr contiguous = parse(SpecText().json());
+  EXPECT_EQ(kvc_page_bytes(contiguous.get(), 1, nullptr, &bytes), KVC_OK);
+  EXPECT_EQ(bytes, 2 * 16 * 4 + 2 * 24 * 4);
+}
+
+TEST(SpecApi, SupportsNamesTheProperty) {
+  SpecPtr spec = parse(kInt4);
+  const char *reason = "x";
+  ASSERT_EQ(kvc_supports(spec.get(), &reason), KVC_OK);
+  EXPECT_EQ(reason, nullptr);
+  std::string text = kInt4;
+  text.insert(text.rfind('}'), R"(, "segments": {"sink": 4})");
+  SpecPtr refused = parse(text);
+  ASSERT_EQ(kvc_supports(refused.get(), &reason), KVC_OK);
+  if (reason) {
+    Message message;
+    int64_t bytes = 0;
+    EXPECT_EQ(kvc_page_bytes(refused.get(), 16, message.get(), &bytes),
+              KVC_UNSUPPORTED);
+    EXPECT_NE(std::string(message.text).find(reason), std::string::npos);
+  }
+  EXPECT_EQ(kvc_supports(nullptr, &reason), KVC_INVALID_ARGUMENT);
+}
