@@ -1,6 +1,7 @@
 """Tests of single passes and tools: kvc-opt and kvc against FileCheck."""
 
 import os
+import sys
 
 import lit.formats
 
@@ -15,5 +16,9 @@ config.environment["PATH"] = os.pathsep.join(
     [config.kvc_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
 
-# Files that several kinds of tests share.
-config.substitutions.append(("%data", os.path.join(config.kvc_source_dir, "test", "data")))
+config.substitutions += [
+    ("%data", os.path.join(config.kvc_source_dir, "test", "data")),
+    ("%source", config.kvc_source_dir),
+    ("%python", sys.executable),
+    ("%mlir_include", config.mlir_include_dirs.replace(";", " ")),
+]

@@ -132,6 +132,11 @@ def KVC_SplitOp : KVC_Op<"split", [Pure]> {
   let description = [{
     result[.., b, e] = source[.., b * extent(e) + e].
 
+    | value | example | element |
+    |---|---|---|
+    | source | <t, c> | any |
+    | result | <t, b, e> | the source's |
+
     - C1: the element types agree.
     - C2: the result has the source's leading dims, then two more.
     - C3: the product of the two last extents is the source's last extent.
@@ -157,6 +162,11 @@ def KVC_JoinOp : KVC_Op<"join", [Pure]> {
   let summary = "Joins the two last dims, blocks of channels, into channels.";
   let description = [{
     The inverse of `kvc.split`: result[.., b * extent(e) + e] = source[.., b, e].
+
+    | value | example | element |
+    |---|---|---|
+    | source | <t, b, e> | any |
+    | result | <t, c> | the source's |
 
     - C1: the element types agree.
     - C2: the result has the source's leading dims, then one more.
@@ -240,6 +250,10 @@ def KVC_RoundToOp : KVC_Op<"round_to", [Pure, SameOperandsAndResultType]> {
   let description = [{
     The nearest value of `dtype`, ties to even, at most the largest finite one;
     as f32. NaN stays NaN.
+
+    | value | dims | element |
+    |---|---|---|
+    | source, result | any, the same | f32 |
 
     Example:
 
