@@ -271,6 +271,35 @@ TEST(Bounds, GrowWithALargeLogit) {
   EXPECT_TRUE(checkOut(chosen.spec, reference, chosen.inputs.cuQ, out).ok());
 }
 
+TEST(Bounds, GrowWithTheScore) {
+  // 16 equal products: S is four times A, which shows beside f32's small base.
+  Chosen chosen(rawSpec(""), 1, {0});
+  chosen.spec.io = {spec::DType::F32, spec::DType::F32};
+  std::fill(chosen.inputs.q.begin(), chosen.inputs.q.end(), 1.0f);
+  std::fill(chosen.inputs.k.begin(), chosen.inputs.k.end(), 1.0f);
+  Reference reference = chosen.run();
+  EXPECT_EQ(reference.a[0], 4);
+  EXPECT_EQ(reference.s[0], 16);
+  std::vector<double> out = reference.out;
+  out[1] += 0.5 * (2e-5 * 4 + 0x1p-22 * 16);
+  BoundCheck check = checkOut(chosen.spec, reference, chosen.inputs.cuQ, out);
+  EXPECT_NEAR(check.worst, 0.5, 1e-3);
+}
+
+TEST(Bounds, AllowSaturationOfTheOutput) {
+  Chosen chosen(parsed("'q_heads': 1, 'kv_heads': 1, 'head_dim': 16",
+                       "'codec': 'f32'", "'codec': 'f32'", "", "f32"),
+                1, {0});
+  chosen.spec.io.output = spec::DType::F16;
+  chosen.inputs.v[0] = 1e5f;
+  Reference reference = chosen.run();
+  std::vector<double> out = reference.out;
+  out[0] = 65504;
+  EXPECT_TRUE(checkOut(chosen.spec, reference, chosen.inputs.cuQ, out).ok());
+  out[0] = 65000;
+  EXPECT_FALSE(checkOut(chosen.spec, reference, chosen.inputs.cuQ, out).ok());
+}
+
 TEST(Bounds, AllowTheRoundingOfTheOutput) {
   // f32 queries, f16 output: the rounding is larger than the rest.
   spec::Spec spec = parsed("'q_heads': 2, 'kv_heads': 1, 'head_dim': 16",

@@ -143,6 +143,14 @@ TEST(Min, TheMinimumIsNeverNegativeZero) {
   EXPECT_EQ(block.codes, (Codes{0, 15}));
 }
 
+TEST(Min, TheMaximumIsNegativeZeroOnlyIfAllValuesAre) {
+  PartScheme s = ints(4);
+  s.zero = spec::Zero::Min;
+  EXPECT_EQ(bitsOfFloat(quantise(s, {-0.0f, -0.0f}).scale), 0x80000000u);
+  EXPECT_EQ(bitsOfFloat(quantise(s, {-0.0f, 0.0f}).scale), 0u);
+  EXPECT_EQ(bitsOfFloat(quantise(s, {0.0f, -0.0f}).scale), 0u);
+}
+
 TEST(Code, ScaleAndZero) {
   PartScheme s = ints(2);
   s.zero = spec::Zero::Code;
@@ -237,6 +245,8 @@ TEST(Lut, ComparesExactly) {
   Floats table = {1, 1e-30f};
   EXPECT_EQ(nearestEntry(table, 0.5f), 1);
   EXPECT_EQ(nearestEntry(Floats{1, -1e-30f}, 0.5f), 0);
+  EXPECT_EQ(nearestEntry(Floats{1e-30f, 1}, 0.5f), 0);
+  EXPECT_EQ(nearestEntry(Floats{-1e-30f, 1}, 0.5f), 1);
   float huge = std::numeric_limits<float>::max();
   EXPECT_EQ(nearestEntry(Floats{-huge, huge}, HUGE_VALF), 1);
 }
@@ -328,6 +338,7 @@ TEST(ScaleFloor, RaisesTheQuotient) {
   PartScheme s = ints(4);
   s.scale->floor = 0.1;
   EXPECT_EQ(quantise(s, {0}).scale, 0.1f);
+  EXPECT_EQ(quantise(s, {0.35f}).scale, 0.1f);
   EXPECT_EQ(quantise(s, {7}).scale, 1);
   s = ints(4, DType::E4M3);
   s.scale->floor = 1.0;

@@ -1,0 +1,249 @@
+//===- TileInterpreter.cpp - Kernels on tiles, run in f64 -------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Test/TileInterpreter.h"
+
+#include "TileFrame.h"
+#include "kvc/Test/Floats.h"
+
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace kvc;
+using namespace kvc::test;
+
+TileDims kvc::test::dimsOfType(Type type) {
+  SmallVector<TileDim> dims = tileDimsOf(type);
+  return TileDims(dims.begin(), dims.end());
+}
+
+namespace {
+
+class Interpreter {
+public:
+  LogicalResult run(func::FuncOp function, ArrayRef<Argument> arguments) {
+    if (function.isExternal() || function.getNumArguments() != arguments.size())
+      return function.emitOpError("expected a body and ")
+             << arguments.size() << " arguments";
+    for (auto [parameter, argument] :
+         llvm::zip(function.getArguments(), arguments))
+      if (!bind(parameter, argument))
+        return function.emitOpError("argument ")
+               << parameter.getArgNumber() << " is no " << parameter.getType();
+    return run(function.front());
+  }
+
+private:
+  bool bind(Value parameter, const Argument &argument) {
+    Type type = parameter.getType();
+    if (auto *value = std::get_if<int64_t>(&argument)) {
+      frame.set(parameter, TileValue::ofInt(*value));
+      return type.isIndex();
+    }
+    if (auto *array = std::get_if<HostArray *>(&argument)) {
+      frame.bind(parameter, *array);
+      auto memref = dyn_cast<MemRefType>(type);
+      return memref && memref.getRank() == int64_t((*array)->shape.size());
+    }
+    frame.bind(parameter, std::get<HostCache *>(argument));
+    return isa<CacheType>(type);
+  }
+
+  LogicalResult run(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(run(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult run(Operation *op) {
+    if (std::optional<LogicalResult> done = runElementwise(op, frame))
+      return *done;
+    if (std::optional<LogicalResult> done = runMemoryOp(op, frame))
+      return *done;
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
+        .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
+              DequantizeOp, RoundToOp>([&](auto typed) {
+          frame.set(typed.getResult(), compute(typed));
+          return success();
+        })
+        .Default([](Operation *op) {
+          return op->emitOpError("is none that the tile interpreter knows");
+        });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Control flow
+  //===--------------------------------------------------------------------===//
+
+  /// The operands of a region's terminator become the values of `targets`, all
+  /// at once.
+  void yield(Block &block, ValueRange targets) {
+    SmallVector<TileValue> values;
+    for (Value value : block.getTerminator()->getOperands())
+      values.push_back(frame.tile(value));
+    for (auto [target, value] : llvm::zip(targets, values))
+      frame.set(target, std::move(value));
+  }
+
+  LogicalResult runOp(scf::ForOp loop) {
+    int64_t begin = frame.index(loop.getLowerBound()),
+            end = frame.index(loop.getUpperBound()),
+            step = frame.index(loop.getStep());
+    if (step <= 0)
+      return loop.emitOpError("steps by ") << step;
+    for (auto [init, carried] :
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+      TileValue value = frame.tile(init);
+      frame.set(carried, std::move(value));
+    }
+    for (int64_t i = begin; i < end; i += step) {
+      frame.set(loop.getInductionVar(), TileValue::ofInt(i));
+      if (failed(run(*loop.getBody())))
+        return failure();
+      yield(*loop.getBody(), loop.getRegionIterArgs());
+    }
+    for (auto [carried, result] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getResults())) {
+      TileValue value = frame.tile(carried);
+      frame.set(result, std::move(value));
+    }
+    return success();
+  }
+
+  LogicalResult runOp(scf::IfOp branch) {
+    Region &region = frame.index(branch.getCondition())
+                         ? branch.getThenRegion()
+                         : branch.getElseRegion();
+    if (region.empty())
+      return success();
+    if (failed(run(region.front())))
+      return failure();
+    yield(region.front(), branch.getResults());
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tile ops
+  //===--------------------------------------------------------------------===//
+
+  TileValue compute(IotaOp op) {
+    TileValue result = TileValue::zeros(dimsOfType(op.getType()), false);
+    std::iota(result.ints.begin(), result.ints.end(), int64_t(0));
+    return result;
+  }
+
+  TileValue compute(BroadcastOp op) {
+    return broadcast(frame.tile(op.getSource()), dimsOfType(op.getType()));
+  }
+
+  TileValue compute(ContractOp op) {
+    return contract(frame.tile(op.getLhs()), frame.tile(op.getRhs()),
+                    dimsOfType(op.getType()));
+  }
+
+  TileValue compute(ReduceOp op) {
+    const TileValue &source = frame.tile(op.getSource());
+    TileDims dims = dimsOfType(op.getType());
+    TileValue result = TileValue::zeros(dims, source.isFloat());
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (op.getKind() != ReductionKind::Add)
+      llvm::fill(result.floats, op.getKind() == ReductionKind::MinimumF
+                                    ? infinity
+                                    : -infinity);
+    forEachPoint<2>(
+        source.dims, {&source.dims, &dims}, [&](const auto &offsets) {
+          auto [from, to] = offsets;
+          if (source.isFloat())
+            result.floats[to] =
+                combine(op.getKind(), result.floats[to], source.floats[from]);
+          else
+            result.ints[to] += source.ints[from];
+        });
+    return result;
+  }
+
+  static double combine(ReductionKind kind, double a, double b) {
+    bool isNaN = std::isnan(a) || std::isnan(b);
+    switch (kind) {
+    case ReductionKind::Add:
+      return a + b;
+    case ReductionKind::MaxNumF:
+      return std::fmax(a, b);
+    case ReductionKind::MaximumF:
+      return isNaN ? a + b : std::fmax(a, b);
+    case ReductionKind::MinimumF:
+      return isNaN ? a + b : std::fmin(a, b);
+    }
+    return 0;
+  }
+
+  /// Rows are row-major, so only the dims change.
+  TileValue reshaped(Value source, Type type) {
+    TileValue result = frame.tile(source);
+    result.dims = dimsOfType(type);
+    return result;
+  }
+  TileValue compute(SplitOp op) {
+    return reshaped(op.getSource(), op.getType());
+  }
+  TileValue compute(JoinOp op) {
+    return reshaped(op.getSource(), op.getType());
+  }
+
+  TileValue compute(DequantizeOp op) {
+    const TileValue &codes = frame.tile(op.getCodes());
+    TileDims dims = codes.dims;
+    TileValue result = TileValue::zeros(dims, true);
+    for (size_t i = 0; i < result.size(); ++i)
+      result.floats[i] = codes.isFloat()
+                             ? codes.floats[i]
+                             : double(codes.ints[i] + int64_t(op.getCentre()));
+    if (!op.getScale())
+      return result;
+    TileValue scale = broadcast(frame.tile(op.getScale()), dims);
+    TileValue zero = TileValue::zeros(dims, true);
+    if (op.getZero())
+      zero = broadcast(frame.tile(op.getZero()), dims);
+    bool isCode = op.getZeroKind() == spec::Zero::Code;
+    for (size_t i = 0; i < result.size(); ++i) {
+      double &x = result.floats[i];
+      x = isCode ? scale.floats[i] * (x - zero.floats[i])
+                 : scale.floats[i] * x + zero.floats[i];
+    }
+    return result;
+  }
+
+  TileValue compute(RoundToOp op) {
+    TileValue result = frame.tile(op.getSource());
+    const FloatFormat &format = op.getDtype() == spec::DType::F16    ? kF16
+                                : op.getDtype() == spec::DType::BF16 ? kBF16
+                                                                     : kF32;
+    for (double &x : result.floats)
+      if (!std::isnan(x))
+        x = roundTo(format, x);
+    return result;
+  }
+
+  Frame frame;
+};
+
+} // namespace
+
+LogicalResult kvc::test::interpret(func::FuncOp function,
+                                   ArrayRef<Argument> arguments) {
+  return Interpreter().run(function, arguments);
+}
