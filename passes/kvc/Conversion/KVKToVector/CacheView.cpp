@@ -1,0 +1,212 @@
+//===- CacheView.cpp - The bytes behind a cache ---------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Conversion/KVKToVector/CacheView.h"
+
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/kernel_abi.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <cstddef>
+
+using namespace mlir;
+
+namespace kvc {
+
+//===----------------------------------------------------------------------===//
+// CacheViews
+//===----------------------------------------------------------------------===//
+
+Value CacheViews::pointerTo(Emit &b, Value cache) {
+  Value &pointer = pointers[cache];
+  if (!pointer) {
+    InsertionGuard guard(b);
+    b.setInsertionPointToStart(&func.getBody().front());
+    auto type = LLVM::LLVMPointerType::get(b.getContext());
+    pointer = UnrealizedConversionCastOp::create(b, type, cache).getResult(0);
+  }
+  return pointer;
+}
+
+Value CacheViews::field(Emit &b, Value pointer, int64_t bytes, Type type) {
+  Value address = b.offset(pointer, b.index(bytes));
+  Type stored = isa<IndexType>(type) ? b.getI64Type() : type;
+  Value value = LLVM::LoadOp::create(
+      b, stored, address, /*alignment=*/8, /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/true);
+  return isa<IndexType>(type)
+             ? Value(arith::IndexCastOp::create(b, type, value))
+             : value;
+}
+
+RegionView CacheViews::region(Emit &b, Value cache, spec::Tensor tensor,
+                              layout::RegionKind kind) {
+  bool isKey = tensor == spec::Tensor::Key;
+  int64_t offset =
+      isKey ? offsetof(kvc_cache_view, key) : offsetof(kvc_cache_view, value);
+  switch (kind) {
+  case layout::RegionKind::Codes:
+    offset += offsetof(kvc_tensor_view, codes);
+    break;
+  case layout::RegionKind::Scales:
+    offset += offsetof(kvc_tensor_view, scales);
+    break;
+  case layout::RegionKind::Zeros:
+    offset += offsetof(kvc_tensor_view, zeros);
+    break;
+  }
+  RegionView &view = regions[{cache, unsigned(offset)}];
+  if (!view.base) {
+    Value pointer = pointerTo(b, cache);
+    InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(pointer);
+    view.base = field(b, pointer, offset + offsetof(kvc_region, base),
+                      pointer.getType());
+    view.pageStride =
+        field(b, pointer, offset + offsetof(kvc_region, page_stride),
+              b.getIndexType());
+    view.headStride =
+        field(b, pointer, offset + offsetof(kvc_region, head_stride),
+              b.getIndexType());
+  }
+  return view;
+}
+
+PageTable CacheViews::pageTable(Emit &b, Value cache) {
+  PageTable &table = tables[cache];
+  if (!table.entries) {
+    Value pointer = pointerTo(b, cache);
+    InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(pointer);
+    Value given = field(b, pointer, offsetof(kvc_cache_view, page_table),
+                        pointer.getType());
+    Value null = LLVM::ZeroOp::create(b, pointer.getType());
+    table.isAbsent =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given, null);
+    table.entries = arith::SelectOp::create(b, table.isAbsent, pointer, given);
+  }
+  return table;
+}
+
+LogicalResult CacheViews::finish() {
+  MLIRContext *context = func.getContext();
+  for (BlockArgument argument : func.getArguments()) {
+    if (!isa<CacheType>(argument.getType()))
+      continue;
+    Value pointer = pointers.lookup(argument);
+    Operation *cast = pointer ? pointer.getDefiningOp() : nullptr;
+    for (Operation *user : argument.getUsers())
+      if (user != cast)
+        return user->emitOpError("uses a cache and was not lowered");
+    argument.setType(LLVM::LLVMPointerType::get(context));
+    func.setArgAttr(argument.getArgNumber(), "kvc.cache_view",
+                    UnitAttr::get(context));
+    if (cast) {
+      pointer.replaceAllUsesWith(argument);
+      cast->erase();
+    }
+  }
+  func.setFunctionType(
+      FunctionType::get(context, func.getBody().front().getArgumentTypes(),
+                        func.getResultTypes()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// PageBytes
+//===----------------------------------------------------------------------===//
+
+static int64_t extentNamed(const layout::Storage &storage, bool tokens) {
+  // Tokens may start above place 0 (blocks of tokens): count those below too.
+  int64_t extent = 1;
+  for (const layout::Digit &digit : storage.addr)
+    if (digit.dim != 'h' && (digit.dim == 't') == tokens)
+      extent = std::max(extent, digit.place * digit.count);
+  return extent;
+}
+
+PageBytes::PageBytes(const layout::Storage &storage)
+    : width(storage.width),
+      extents{extentNamed(storage, true), extentNamed(storage, false)} {
+  // Heads are a run-time stride of the region.
+  for (const layout::Term &term : layout::termsOf(storage))
+    if (term.dim != 'h')
+      terms.push_back(term);
+}
+
+Value PageBytes::elements(Emit &b, const layout::Term &term,
+                          Value index) const {
+  Value digit = b.div(index, term.place);
+  if (term.place * term.count < extents[term.dim == 't' ? 0 : 1])
+    digit = b.rem(digit, term.count);
+  return digit;
+}
+
+Value PageBytes::bytes(Emit &b, layout::Dim dim, Value index,
+                       int64_t multiple) const {
+  Value total = b.index(0), below = b.index(0);
+  for (const layout::Term &term : terms) {
+    if (term.dim != dim || term.place * term.count <= multiple)
+      continue;
+    Value digit = elements(b, term, index);
+    int64_t bits = term.stride * width;
+    if (bits % 8 == 0)
+      total = b.add(total, b.mul(digit, bits / 8));
+    else
+      below = b.add(below, b.mul(digit, bits));
+  }
+  return b.add(total, b.div(below, 8));
+}
+
+int64_t PageBytes::bytes(layout::Dim dim, int64_t index) const {
+  int64_t bits = 0;
+  for (const layout::Term &term : terms)
+    if (term.dim == dim)
+      bits += index / term.place % term.count * term.stride * width;
+  return bits / 8;
+}
+
+Value PageBytes::bits(Emit &b, layout::Dim dim, Value index) const {
+  Value total = b.index(0);
+  for (const layout::Term &term : terms)
+    if (term.dim == dim)
+      total =
+          b.add(total, b.mul(elements(b, term, index), term.stride * width));
+  return total;
+}
+
+//===----------------------------------------------------------------------===//
+// HeadRegion
+//===----------------------------------------------------------------------===//
+
+HeadRegion::HeadRegion(Emit &b, CacheViews &views, Value cache, Value kvHead,
+                       spec::Tensor tensor, layout::RegionKind kind,
+                       const layout::Storage &storage, int64_t page)
+    : view(views.region(b, cache, tensor, kind)),
+      table(views.pageTable(b, cache)), order(storage), page(page) {
+  head = b.offset(view.base, arith::MulIOp::create(b, kvHead, view.headStride));
+}
+
+Value HeadRegion::pageOf(Emit &b, Value token) const {
+  Value number = b.div(token, page);
+  // Without a table entry 0 of the view itself is read and dropped: no branch.
+  Value slot = arith::SelectOp::create(b, table.isAbsent, b.index(0), number);
+  Value entry = LLVM::LoadOp::create(
+      b, b.getI32Type(), b.offset(table.entries, b.mul(slot, 4)),
+      /*alignment=*/4,
+      /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/true);
+  Value looked = arith::IndexCastOp::create(b, b.getIndexType(), entry);
+  Value actual = arith::SelectOp::create(b, table.isAbsent, number, looked);
+  return b.offset(head, arith::MulIOp::create(b, actual, view.pageStride));
+}
+
+Value HeadRegion::tokenPointer(Emit &b, Value token, int64_t multiple) const {
+  return b.offset(pageOf(b, token),
+                  order.bytes(b, 't', inPage(b, token), multiple));
+}
+
+} // namespace kvc

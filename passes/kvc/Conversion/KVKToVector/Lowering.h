@@ -1,0 +1,29 @@
+//===- Lowering.h - The lowering of each kvk op -----------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
+#define KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
+
+#include "kvc/Conversion/KVKToVector/CacheView.h"
+#include "kvc/Conversion/KVKToVector/HostTarget.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
+
+namespace kvc {
+
+/// Each builds what replaces the op before it and leaves the op itself. Those
+/// that can fail have reported why.
+mlir::LogicalResult lowerDot(Emit &b, const HostTarget &target,
+                             CacheViews &views, kvk::DotOp op);
+void lowerQuantizeRows(Emit &b, const HostTarget &target,
+                       kvk::QuantizeRowsOp op);
+Value lowerLoadRow(Emit &b, CacheViews &views, kvk::LoadRowOp op);
+void lowerStoreRow(Emit &b, CacheViews &views, kvk::StoreRowOp op);
+Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op);
+void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op);
+
+} // namespace kvc
+
+#endif // KVC_CONVERSION_KVKTOVECTOR_LOWERING_H

@@ -1,0 +1,121 @@
+//===- Meta.cpp - Scales and zeros ----------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Conversion/KVKToVector/Lowering.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+template <typename Op>
+static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
+  auto kind = op.getKind() == kvk::MetaKind::Scale ? layout::RegionKind::Scales
+                                                   : layout::RegionKind::Zeros;
+  return HeadRegion(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
+                    kind, op.getStorage().getStorage(), op.getPage());
+}
+
+/// The stored type of a part's scales and zeros.
+template <typename Op>
+static Type storedType(Op op) {
+  const spec::Scheme *scheme = spec::schemeOf(
+      cast<CacheType>(op.getCache().getType()).getSpec(), op.getTensor());
+  return elementTypeOf(op.getContext(),
+                       scheme->parts[op.getPart()].scale->dtype);
+}
+
+namespace {
+
+/// Loads the metadata of a run of tokens.
+class MetaVector {
+public:
+  MetaVector(Emit &b, HeadRegion region, kvk::LoadMetaOp op)
+      : b(b), region(std::move(region)), op(op), stored(storedType(op)),
+        count(cast<VectorType>(op.getType()).getDimSize(0)) {
+    int64_t page = op.getPage(), run = 1;
+    for (const layout::Digit &digit : op.getStorage().getStorage().addr) {
+      if (digit.dim != 't' || digit.place != run)
+        break;
+      run *= digit.count;
+    }
+    isRun = run > 1;
+    // A piece lies in one page; a run is loaded whole, other tokens in eights.
+    width = isRun ? std::gcd(count, run)
+                  : std::gcd(std::gcd(count, page), int64_t(8));
+  }
+
+  Value load() {
+    if (width == count)
+      return piece(b.index(0));
+    Value buffer = b.scratch(count, b.getF32Type());
+    b.storeVector(b.splat(0.0, count), buffer, b.index(0));
+    b.loop(b.index(0), op.getValid(), width,
+           [&](Value begin) { b.storeVector(piece(begin), buffer, begin); });
+    return b.loadVector(buffer, b.index(0), count);
+  }
+
+private:
+  /// Tokens [begin, begin + width) of the result, of which the first is valid.
+  Value piece(Value begin) {
+    const PageBytes &order = region.order;
+    Value pointer =
+        b.offset(region.tokenPointer(b, b.add(op.getToken(), begin)),
+                 order.bytes(b, 'b', op.getBlock()));
+    Value loaded;
+    if (isRun) {
+      loaded = b.loadBytes(pointer, Emit::vectorOf(width, stored));
+    } else {
+      SmallVector<Value> elements;
+      for (int64_t i = 0; i < width; ++i)
+        elements.push_back(b.loadBytes(
+            b.offset(pointer, b.index(order.bytes('t', i))), stored));
+      loaded = vector::FromElementsOp::create(b, Emit::vectorOf(width, stored),
+                                              elements);
+    }
+    SmallVector<int32_t> numbers =
+        llvm::to_vector(llvm::seq<int32_t>(0, width));
+    Value number = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(Emit::vectorOf(width, b.getI32Type()),
+                                  ArrayRef(numbers)));
+    Value left = arith::IndexCastOp::create(b, b.getI32Type(),
+                                            b.sub(op.getValid(), begin));
+    Value isValid = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number,
+                                          b.splat(left, width));
+    return arith::SelectOp::create(b, isValid, b.toF32(loaded),
+                                   b.splat(0.0, width));
+  }
+
+  Emit &b;
+  HeadRegion region;
+  kvk::LoadMetaOp op;
+  Type stored;
+  int64_t count, width;
+  bool isRun;
+};
+
+} // namespace
+
+Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op) {
+  HeadRegion region = regionOf(b, views, op);
+  if (isa<VectorType>(op.getType()))
+    return MetaVector(b, std::move(region), op).load();
+  Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
+                           region.order.bytes(b, 'b', op.getBlock()));
+  return b.toF32(b.loadBytes(pointer, storedType(op)));
+}
+
+void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op) {
+  HeadRegion region = regionOf(b, views, op);
+  Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
+                           region.order.bytes(b, 'b', op.getBlock()));
+  b.storeBytes(b.fromF32(op.getSource(), storedType(op)), pointer);
+}
+
+} // namespace kvc

@@ -1,0 +1,232 @@
+//===- RowAccess.cpp - Channels of one token in canonical order -----------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// A row is cut into pieces that lie together in memory, which the digits of the
+// storage decide:
+//   lanes   neighbouring channels at neighbouring addresses, below them at most
+//           tokens that share their words;
+//   word    one word of neighbouring channels;
+//   single  one element anywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Conversion/KVKToVector/Lowering.h"
+#include "kvc/Conversion/KVKToVector/TileOrder.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace kvc {
+namespace {
+
+class RowAccess {
+public:
+  template <typename Op>
+  RowAccess(Emit &b, CacheViews &views, Op op, VectorType row)
+      : b(b), region(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
+                     layout::RegionKind::Codes, op.getStorage().getStorage(),
+                     op.getPage()),
+        order(region.order), channel(op.getChannel()), count(row.getDimSize(0)),
+        element(row.getElementType()) {
+    choosePiece(op.getStorage().getStorage(), op.getPage());
+    Value token = op.getToken();
+    inPage = region.inPage(b, token);
+    page = region.pageOf(b, token);
+  }
+
+  Value load() {
+    if (width == count)
+      return loadPiece(b.index(0));
+    Value buffer = b.scratch(count, element);
+    b.loop(b.index(0), b.index(count), width, [&](Value begin) {
+      b.storeVector(loadPiece(begin), buffer, begin);
+    });
+    return b.loadVector(buffer, b.index(0), count);
+  }
+
+  void store(Value row) {
+    if (width == count)
+      return storePiece(row, b.index(0));
+    Value buffer = b.scratch(count, element);
+    b.storeVector(row, buffer, b.index(0));
+    b.loop(b.index(0), b.index(count), width, [&](Value begin) {
+      storePiece(b.loadVector(buffer, begin, width), begin);
+    });
+  }
+
+private:
+  enum class Piece : uint8_t { Lanes, Word, Single };
+
+  void choosePiece(const layout::Storage &storage, int64_t pageTokens) {
+    constexpr int64_t kWidest = 64;
+    if (auto across = tileOrder(storage, 't', 'c', /*needsPairs=*/false,
+                                pageTokens, count)) {
+      int64_t together =
+          across->isWholeRun ? count : std::gcd(count, across->run);
+      together = std::min(together & -together, kWidest);
+      if (together % across->perByte == 0) {
+        piece = Piece::Lanes;
+        width = together;
+        group = across->group;
+        return;
+      }
+    }
+    auto below =
+        tileOrder(storage, 'c', 't', /*needsPairs=*/false, count, pageTokens);
+    if (below && below->kind == TileOrder::Kind::Words) {
+      piece = Piece::Word;
+      width = below->group;
+      bitOf = below->bitOf;
+    }
+  }
+
+  Type vectorOf(Type element) const { return Emit::vectorOf(width, element); }
+  int64_t fieldMask() const { return (int64_t(1) << order.width) - 1; }
+  bool isSubByte() const { return order.width < 8; }
+
+  //===--- Addresses
+  //--------------------------------------------------------===//
+
+  /// Pointer to the piece at channel + begin. Tokens of one word share it.
+  Value pointerTo(Value begin) {
+    int64_t multiple = piece == Piece::Word ? width : 1;
+    Value channels = order.bytes(b, 'c', b.add(channel, begin), multiple);
+    Value first = group == 1 ? inPage : b.mul(b.div(inPage, group), group);
+    return b.offset(b.offset(page, order.bytes(b, 't', first, group)),
+                    channels);
+  }
+
+  /// Where the token's codes begin in its words, in all lanes.
+  Value wordShift() {
+    Value bits = order.bits(b, 't', b.rem(inPage, group));
+    return b.splat(arith::IndexCastOp::create(b, b.getI32Type(), bits), width);
+  }
+
+  Value bitsInWord() {
+    SmallVector<int32_t> bits(bitOf.begin(), bitOf.end());
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(Emit::vectorOf(width, b.getI32Type()),
+                                  ArrayRef(bits)));
+  }
+
+  /// Pointer to the byte of a single element, and its shift inside (i8).
+  std::pair<Value, Value> single(Value begin) {
+    Value bits = b.add(order.bits(b, 't', inPage),
+                       order.bits(b, 'c', b.add(channel, begin)));
+    Value shift = arith::IndexCastOp::create(b, b.getI8Type(), b.rem(bits, 8));
+    return {b.offset(page, b.div(bits, 8)), shift};
+  }
+
+  //===--- Loads
+  //------------------------------------------------------------===//
+
+  Value loadPiece(Value begin) {
+    Type i8 = b.getI8Type(), i32 = b.getI32Type();
+    if (piece == Piece::Single) {
+      auto [pointer, shift] = single(begin);
+      Value value = b.loadBytes(pointer, element);
+      if (isSubByte())
+        value = b.mask(arith::ShRUIOp::create(b, value, shift), fieldMask());
+      return b.splat(value, 1);
+    }
+    Value pointer = pointerTo(begin);
+    if (piece == Piece::Word || group > 1) {
+      Value words = piece == Piece::Word
+                        ? b.splat(b.loadBytes(pointer, i32), width)
+                        : b.loadBytes(pointer, vectorOf(i32));
+      Value shift = piece == Piece::Word ? bitsInWord() : wordShift();
+      Value field =
+          b.mask(arith::ShRUIOp::create(b, words, shift), fieldMask());
+      return arith::TruncIOp::create(b, vectorOf(i8), field);
+    }
+    if (!isSubByte())
+      return b.loadBytes(pointer, vectorOf(element));
+    int64_t perByte = 8 / order.width;
+    Value bytes = b.loadBytes(pointer, Emit::vectorOf(width / perByte, i8));
+    SmallVector<Value> fields;
+    for (int64_t i = 0; i < perByte; ++i)
+      fields.push_back(b.mask(b.shr(bytes, i * order.width), fieldMask()));
+    return b.interleave(fields);
+  }
+
+  //===--- Stores
+  //-----------------------------------------------------------===//
+
+  /// old with `field << shift` in the place of the field there.
+  Value replaced(Value old, Value field, Value shift) {
+    Value mask =
+        arith::ShLIOp::create(b, b.splat(fieldMask(), old.getType()), shift);
+    Value others = arith::AndIOp::create(
+        b, old, arith::XOrIOp::create(b, mask, b.splat(-1, mask.getType())));
+    return b.bitOr(others, arith::ShLIOp::create(b, field, shift));
+  }
+
+  void storePiece(Value row, Value begin) {
+    Type i32 = b.getI32Type();
+    if (piece == Piece::Single) {
+      auto [pointer, shift] = single(begin);
+      Value value = vector::ExtractOp::create(b, row, 0);
+      if (isSubByte())
+        value = replaced(b.loadBytes(pointer, element),
+                         b.mask(value, fieldMask()), shift);
+      return b.storeBytes(value, pointer);
+    }
+    Value pointer = pointerTo(begin);
+    if (piece == Piece::Word || group > 1) {
+      Value field = b.mask(b.widen(row, i32, /*isSigned=*/false), fieldMask());
+      if (piece == Piece::Word) {
+        Value parts = arith::ShLIOp::create(b, field, bitsInWord());
+        return b.storeBytes(
+            vector::ReductionOp::create(b, vector::CombiningKind::OR, parts),
+            pointer);
+      }
+      return b.storeBytes(
+          replaced(b.loadBytes(pointer, vectorOf(i32)), field, wordShift()),
+          pointer);
+    }
+    if (!isSubByte())
+      return b.storeBytes(row, pointer);
+    int64_t perByte = 8 / order.width;
+    Value bytes;
+    for (int64_t i = 0; i < perByte; ++i) {
+      SmallVector<int64_t> every;
+      for (int64_t lane = i; lane < width; lane += perByte)
+        every.push_back(lane);
+      Value field = b.shl(b.mask(b.shuffle(row, row, every), fieldMask()),
+                          i * order.width);
+      bytes = bytes ? b.bitOr(bytes, field) : field;
+    }
+    b.storeBytes(bytes, pointer);
+  }
+
+  Emit &b;
+  HeadRegion region;
+  const PageBytes &order;
+  Value channel;
+  int64_t count;
+  Type element;
+  Piece piece = Piece::Single;
+  int64_t width = 1;           ///< Channels of a piece.
+  int64_t group = 1;           ///< Tokens that share a word of lanes.
+  std::vector<unsigned> bitOf; ///< Word: where each channel begins.
+  Value inPage, page;
+};
+
+} // namespace
+
+Value lowerLoadRow(Emit &b, CacheViews &views, kvk::LoadRowOp op) {
+  return RowAccess(b, views, op, cast<VectorType>(op.getType())).load();
+}
+
+void lowerStoreRow(Emit &b, CacheViews &views, kvk::StoreRowOp op) {
+  RowAccess(b, views, op, cast<VectorType>(op.getSource().getType()))
+      .store(op.getSource());
+}
+
+} // namespace kvc

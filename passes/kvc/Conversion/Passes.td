@@ -1,0 +1,94 @@
+//===- Passes.td - Passes that leave a dialect ---------------*- tablegen -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CONVERSION_PASSES
+#define KVC_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertKVCToKVK : Pass<"convert-kvc-to-kvk", "::mlir::func::FuncOp"> {
+  let summary = "Turn tiles into loops over vectors and dots over the cache";
+  let description = [{
+    Level 2 to level 3. Neighbouring tile operations with the same loops become one
+    loop nest over 1-D vectors; tiles that outlive an iteration live in scratch
+    (`memref.alloca` in the entry block); contractions of codes become `kvk.dot`
+    over `kvk.load`, with the storage order that the spec's layout derives.
+
+    Numerics: with `integer-dots`, queries and probabilities that meet integer codes
+    are rounded to 16-bit integers per row (error about 7e-5); otherwise sums are
+    reassociated only.
+  }];
+  let options = [
+    Option<"integerDots", "integer-dots", "bool", /*default=*/"true",
+           "16-bit integer weights for integer codes of 8 bits and fewer, unless the queries are f32">,
+  ];
+  let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {
+  let summary = "Lower kvk to loops over 1-D vectors";
+  let description = [{
+    Lowers every `kvk` op to `scf`, `memref`, `vector`, `arith` and `llvm`; the
+    bytes of a cache are reached by `llvm.load` and `llvm.store` alone. Function
+    arguments of type `!kvc.cache` become `!llvm.ptr`, a pointer to a
+    `kvc_cache_view` (kvc/kernel_abi.h), marked `kvc.cache_view`.
+
+    A `kvk.dot` is lowered together with the `kvk.widen` and `kvk.load` that feed
+    it. Its loop nest follows from the digits of `#kvk.storage` alone: which dim
+    lies on the lanes, and what lies below them in a word.
+  }];
+  let options = [
+    Option<"dot", "dot", "std::string", "\"portable\"",
+           "Products of i16: vnni, avx512, avx2 (intrinsics of these), or portable (none)">,
+    Option<"vectorBits", "vector-bits", "unsigned", "0",
+           "Width of a machine vector: 128, 256 or 512; 0: what `dot` has">,
+    Option<"prefetchBytes", "prefetch-bytes", "int64_t", "0",
+           "Prefetch codes this many bytes ahead of each load; 0: off">,
+    Option<"prefetchPages", "prefetch-pages", "int64_t", "0",
+           "Prefetch codes this many pages ahead of each load, in memory order; 0: off">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+  ];
+}
+
+def ExpandMath : Pass<"kvc-expand-math"> {
+  let summary = "Replace float functions that the target would call a library for";
+  let description = [{
+    Opens `math.exp2`, `exp`, `log2`, `log`, `tanh` on f32, conversions between
+    f32 and bf16, and `kvc.round_to`; without SSE4.1 also `math.roundeven`, `floor`,
+    `ceil`, and without F16C conversions between f32 and f16. What is left needs
+    no library on any x86-64.
+  }];
+  let options = [
+    Option<"hasF16C", "has-f16c", "bool", "false", "The target converts f16 in hardware">,
+    Option<"hasSSE41", "has-sse41", "bool", "false", "The target rounds floats in hardware">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ConvertKernelABI : Pass<"convert-kernel-abi", "::mlir::ModuleOp"> {
+  let summary = "Give kernels the signature of kvc/kernel_abi.h";
+  let description = [{
+    Each `func.func` with a `kvc.kernel` name becomes
+    `llvm.func @kvc_<name>(%args: !llvm.ptr)`. Parameters are read from 8-byte
+    slots in their order: a cache view (an `!llvm.ptr` marked `kvc.cache_view`)
+    lies in place, a memref is a pointer and its dynamic strides, an index is
+    one slot.
+
+    With `mxcsr` the entry saves MXCSR, sets its default, calls the body, an
+    internal function that is not inlined (so that no float operation moves across
+    the switch), and restores it.
+  }];
+  let options = [
+    Option<"mxcsr", "mxcsr", "bool", "true", "Set and restore MXCSR (x86 only)">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // KVC_CONVERSION_PASSES

@@ -1,0 +1,43 @@
+// RUN: kvc-opt %s --convert-kvk-to-vector --split-input-file --verify-diagnostics
+
+#spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 128}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>,
+  layout = #kvc.layout<{kind = "paged", page = 64, order = "auto"}>>
+#keys = #kvk.storage<width = 4, addr = [c1, c2, c0, t0, t1, t2, t3, c3, c4, c5, c6, t4, t5]>
+!codes = !kvk.tile<64x128xi4, #kvc.dims<t, c>>
+!operand = !kvk.tile<64x128xi16, #kvc.dims<t, c>>
+
+// The key's order has tokens on its lanes: nothing sums over them.
+func.func @contracted_lanes(%cache: !kvc.cache<#spec>, %w: memref<4x64xi16>, %o: memref<4x128xf32>, %h: index, %t: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %x = kvk.load %cache[%h, %t] valid %n channels %c0 {tensor = #kvc.tensor<key>, storage = #keys, page = 64 : i64} : !kvc.cache<#spec> to !codes
+  %v = kvk.widen %x {bias = 8 : i64} : !codes to !operand
+  // expected-error @+1 {{no loop nest over 't' reads the order}}
+  kvk.dot %w, %v into %o {contract = "t"} : memref<4x64xi16>, !operand into memref<4x128xf32>
+  return
+}
+
+// -----
+
+#spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 128}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>,
+  layout = #kvc.layout<{kind = "paged", page = 64, order = "auto"}>>
+!operand = !kvk.tile<64x128xi16, #kvc.dims<t, c>>
+
+func.func @unknown_operand(%x: !operand, %w: memref<4x128xi16>, %s: memref<4x64xf32>) {
+  // expected-error @+1 {{operand: expected a kvk.widen of a kvk.load}}
+  kvk.dot %w, %x into %s {contract = "c"} : memref<4x128xi16>, !operand into memref<4x64xf32>
+  return
+}
+
+// -----
+
+#spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 128}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>,
+  layout = #kvc.layout<{kind = "paged", page = 64, order = "auto"}>>
+func.func private @other(!kvc.cache<#spec>)
+func.func @other_user(%cache: !kvc.cache<#spec>) {
+  // expected-error @+1 {{uses a cache and was not lowered}}
+  func.call @other(%cache) : (!kvc.cache<#spec>) -> ()
+  return
+}
