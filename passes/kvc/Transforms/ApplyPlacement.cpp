@@ -70,8 +70,9 @@ private:
     if (isa<FloatType>(element))
       return arith::ExtFOp::create(b, f32Like(codes), codes);
     Value x = arith::SIToFPOp::create(b, f32Like(codes), codes);
-    if (!dequantize.getScale())
-      return x;
+    // Without a zero there is no m that could take the centre.
+    if (!dequantize.getZero() && dequantize.getCentre() != 0)
+      x = b.add(x, centre());
     bool zeroInRegisters =
         dequantize.getZero() && dequantize.getZeroPlace() == Place::Register;
     if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Code)
@@ -137,34 +138,49 @@ private:
   /// result + sum over X of A * m.
   Value withZeroTerm(Value result) {
     Value m = minimum();
-    if (!contraction.givesScores())
-      return withOutputZero(result, m);
-    // Scores: first A summed over what m does not depend on, once per query.
+    return contraction.givesScores() ? withScoreZero(result, m)
+                                     : withOutputZero(result, m);
+  }
+
+  /// The dims of the result that `lhs` or `m` has: where the term varies.
+  RankedTensorType termType(Value lhs, Value m) {
+    SmallVector<StringRef> dims;
+    for (StringRef dim : dimsOf(contract.getType()))
+      if (hasDim(lhs.getType(), dim) || hasDim(m.getType(), dim))
+        dims.push_back(dim);
+    return tileWithDims(contract.getType(), dims);
+  }
+
+  /// Scores: A is summed over what m does not depend on before it meets m, once
+  /// per query.
+  Value withScoreZero(Value result, Value m) {
+    Value sum = contract.getLhs();
     SmallVector<StringRef> kept;
-    for (StringRef dim : dimsOf(contract.getLhs().getType()))
-      if (dim == "r" || hasDim(m.getType(), dim))
+    for (StringRef dim : dimsOf(sum.getType()))
+      if (hasDim(result.getType(), dim) || hasDim(m.getType(), dim))
         kept.push_back(dim);
-    RankedTensorType sumType = tileWithDims(contract.getLhs().getType(), kept);
-    Value sum;
-    {
+    if (kept.size() < dimsOf(sum.getType()).size()) {
       OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointAfterValue(contract.getLhs());
-      sum = ReduceOp::create(b, sumType, ReductionKind::Add, contract.getLhs());
+      b.setInsertionPointAfterValue(sum);
+      sum = ReduceOp::create(b, tileWithDims(sum.getType(), kept),
+                             ReductionKind::Add, sum);
     }
-    if (kept.size() > 1)
-      return b.add(result, ContractOp::create(b, result.getType(), sum, m));
-    return b.add(result, b.mul(b.broadcast(sum, result.getType()),
-                               b.broadcast(m, result.getType())));
+    bool contracts = llvm::any_of(dimsOf(m.getType()), [&](StringRef dim) {
+      return hasDim(sum.getType(), dim);
+    });
+    if (!contracts)
+      return b.add(result, b.mul(b.broadcast(sum, result.getType()),
+                                 b.broadcast(m, result.getType())));
+    Value term = ContractOp::create(b, termType(sum, m), sum, m);
+    return b.add(result, b.broadcast(term, result.getType()));
   }
 
   /// Values: sum_t p * m is the same for all channels of a block. Where the
   /// result is summed over tiles, that sum is carried beside it and added once,
   /// at the end.
   Value withOutputZero(Value result, Value m) {
-    SmallVector<StringRef> dims = {"r"};
-    if (hasDim(m.getType(), "b"))
-      dims.push_back("b");
-    Value term = ContractOp::create(b, contract.getLhs(), m, dims);
+    Value term = ContractOp::create(b, termType(contract.getLhs(), m),
+                                    contract.getLhs(), m);
 
     Value joined =
         onlyResultUser(contract.getResult(), JoinOp::getOperationName());
@@ -200,6 +216,9 @@ private:
     if (!decay ||
         dimsOf(decay.getSource().getType()) != SmallVector<StringRef>{"r"})
       return false;
+    // Whoever else reads the sum would miss the term.
+    if (!summed.hasOneUse() || !other.hasOneUse() || !carried.hasOneUse())
+      return false;
 
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop);
@@ -218,7 +237,7 @@ private:
     Value result = newLoop.getResult(number);
     Value offset = newLoop.getResults().back();
     Value wide;
-    if (hasDim(term.getType(), "b")) {
+    if (hasDim(term.getType(), "b") && !hasDim(result.getType(), "b")) {
       RankedTensorType split =
           tileWithSplitLastDim(result.getType(), extentOf(term.getType(), "b"));
       wide = JoinOp::create(b, result.getType(), b.broadcast(offset, split));
@@ -245,15 +264,9 @@ public:
   void runOnOperation() override {
     SmallVector<CodeContraction> contractions =
         codeContractionsIn(getOperation());
-    for (CodeContraction &contraction : contractions) {
-      DequantizeOp op = contraction.dequantize;
-      if ((op.getScale() && !op.getScalePlace()) ||
-          (op.getZero() && !op.getZeroPlace())) {
-        op.emitOpError(
-            "has a factor without a place; run kvc-place-factors first");
+    for (CodeContraction &contraction : contractions)
+      if (failed(checkPlaces(contraction)))
         return signalPassFailure();
-      }
-    }
     for (CodeContraction &contraction : contractions)
       Rewrite(contraction).run();
     // What no product reads is dequantised as it is written.
@@ -261,6 +274,29 @@ public:
   }
 
 private:
+  /// The rewrites are right for legal places only.
+  static LogicalResult checkPlaces(const CodeContraction &contraction) {
+    DequantizeOp op = contraction.dequantize;
+    if ((op.getScale() && !op.getScalePlace()) ||
+        (op.getZero() && !op.getZeroPlace()))
+      return op.emitOpError(
+          "has a factor without a place; run kvc-place-factors first");
+    auto check = [&](StringRef factor, Place place,
+                     ArrayRef<PlaceCost> legal) -> LogicalResult {
+      if (llvm::any_of(legal, [&](PlaceCost p) { return p.place == place; }))
+        return success();
+      return op.emitOpError(factor)
+             << " cannot go to place " << stringifyPlace(place);
+    };
+    if (op.getScale() &&
+        failed(check("scale", *op.getScalePlace(), scalePlaces(contraction))))
+      return failure();
+    if (op.getZero())
+      return check("zero", *op.getZeroPlace(),
+                   zeroPlaces(contraction, *op.getScalePlace()));
+    return success();
+  }
+
   static void expand(DequantizeOp op) {
     OpBuilder at(op);
     TileBuilder b(op.getLoc(), at);

@@ -47,8 +47,8 @@ struct HostArray {
 /// One part of a tensor of a cache.
 struct HostPart {
   HostArray codes; ///< [tokens][heads][channels]: centred codes, or raw values.
-  HostArray scale; ///< [tokens][heads][blocks].
-  HostArray zero;  ///< [tokens][heads][blocks].
+  HostArray scale; ///< [tokens][heads][blocks]; no block without a scale.
+  HostArray zero;  ///< [tokens][heads][blocks]; no block without a zero.
 };
 
 /// The cache of one sequence.

@@ -58,9 +58,10 @@ double *HostArray::at(ArrayRef<int64_t> indices) {
 
 static HostPart hostPart(const spec::PartScheme &scheme, const PartData &part,
                          int64_t tokens, int64_t heads) {
+  int64_t zeros = scheme.zero == spec::Zero::None ? 0 : part.blocks;
   HostPart result{HostArray({tokens, heads, part.channels}, part.values),
                   HostArray({tokens, heads, part.blocks}, part.scale),
-                  HostArray({tokens, heads, part.blocks}, part.zero)};
+                  HostArray({tokens, heads, zeros}, part.zero)};
   if (scheme.codec.isRaw())
     return result;
   double centre = std::ldexp(1.0, int(scheme.codec.bits) - 1);

@@ -44,8 +44,8 @@ struct TileValue {
   static TileValue ofFloat(double value);
 };
 
-/// Calls visit(offsets) at every point of `space`, row-major, with the offset of
-/// that point in each of `tiles`, which may lack dims of the space.
+/// Calls visit(offsets) at every point of `space`, row-major, with the offset
+/// of that point in each of `tiles`, which may lack dims of the space.
 template <size_t N, typename Visit>
 void forEachPoint(const TileDims &space,
                   const std::array<const TileDims *, N> &tiles, Visit visit) {

@@ -1,0 +1,289 @@
+//===- Kernels.cpp - Kernels of a spec, made and run ------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/Register.h"
+#include "kvc/Transforms/Passes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace mlir;
+using namespace kvc;
+using namespace kvc::test;
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SchemeRow {
+  const char *name, *codec;
+  const char *channels; ///< Null for raw codecs.
+  const char *zero;
+  const char *dtype = "f16";
+};
+
+// Scales are so short that x' is exact in f32 on ordinary data: the reference
+// then starts from the same values as f64 arithmetic does.
+constexpr SchemeRow kSchemes[] = {
+    {"f32", "f32", nullptr, nullptr},
+    {"f16", "f16", nullptr, nullptr},
+    {"bf16", "bf16", nullptr, nullptr},
+    {"int8", "int8", "'all'", "none"},
+    {"int8_32", "int8", "32", "none"},
+    {"int8_16", "int8", "16", "none"},
+    {"int8_8", "int8", "8", "none"},
+    {"int8_min", "int8", "'all'", "min"},
+    {"int8_min_32", "int8", "32", "min"},
+    {"int8_code", "int8", "'all'", "code", "bf16"},
+    {"int4", "int4", "'all'", "none"},
+    {"int4_16", "int4", "16", "none"},
+    {"int4_min", "int4", "'all'", "min"},
+    {"int4_min_32", "int4", "32", "min"},
+    {"int4_min_16", "int4", "16", "min"},
+    {"int4_min_8", "int4", "8", "min"},
+    {"int4_code", "int4", "'all'", "code", "bf16"},
+    {"int4_code_32", "int4", "32", "code", "bf16"},
+    {"int4_code_16", "int4", "16", "code", "bf16"},
+};
+
+struct VariantRow {
+  const char *name, *attention;
+  Lengths lengths;
+};
+
+// Lengths are no multiples of a tile.
+constexpr VariantRow kVariants[] = {
+    {"causal", "'q_heads': 8, 'kv_heads': 2", {7, 75}},
+    {"full", "'q_heads': 4, 'kv_heads': 2, 'mask': 'none'", {3, 70}},
+    {"one_head", "'q_heads': 2, 'kv_heads': 2", {5, 65}},
+    {"odd_group", "'q_heads': 6, 'kv_heads': 2", {5, 90}},
+    {"few_keys", "'q_heads': 4, 'kv_heads': 1", {9, 4}},
+    {"window", "'q_heads': 4, 'kv_heads': 2, 'window': 11", {6, 107}},
+    {"window_sinks",
+     "'q_heads': 4, 'kv_heads': 1, 'window': 20, 'window_sinks': 3",
+     {6, 133}},
+    {"many_sinks",
+     "'q_heads': 4, 'kv_heads': 1, 'window': 17, 'window_sinks': 70",
+     {5, 141}},
+    {"softcap", "'q_heads': 4, 'kv_heads': 2, 'softcap': 3.0", {4, 66}},
+    {"alibi", "'q_heads': 4, 'kv_heads': 2, 'alibi': true", {4, 66}},
+    {"alibi_softcap",
+     "'q_heads': 4, 'kv_heads': 2, 'alibi': true, 'softcap': 5.0",
+     {4, 66}},
+    {"sink_logits",
+     "'q_heads': 4, 'kv_heads': 2, 'sink_logits': true",
+     {4, 66}},
+};
+
+std::string schemeText(const std::string &name) {
+  const auto *row = llvm::find_if(
+      kSchemes, [&](const SchemeRow &r) { return r.name == name; });
+  std::string text = std::string("'codec': '") + row->codec + "'";
+  if (row->channels)
+    text += std::string(", 'scale': {'tokens': 1, 'channels': ") +
+            row->channels + ", 'dtype': '" + row->dtype + "'}, 'zero': '" +
+            row->zero + "'";
+  return "{" + text + "}";
+}
+
+} // namespace
+
+std::vector<std::string> kvc::test::schemeNames() {
+  std::vector<std::string> names;
+  for (const SchemeRow &row : kSchemes)
+    names.push_back(row.name);
+  return names;
+}
+
+std::vector<std::string> kvc::test::variantNames() {
+  std::vector<std::string> names;
+  for (const VariantRow &row : kVariants)
+    names.push_back(row.name);
+  return names;
+}
+
+Case kvc::test::makeCase(const std::string &scheme,
+                         const std::string &variant) {
+  return makeCase(scheme, scheme, variant);
+}
+
+Case kvc::test::makeCase(const std::string &keyScheme,
+                         const std::string &valueScheme,
+                         const std::string &variant) {
+  const auto *row = llvm::find_if(
+      kVariants, [&](const VariantRow &r) { return r.name == variant; });
+  std::string text =
+      "{'kvc': 1, 'name': 'test', 'attention': {" +
+      std::string(row->attention) +
+      ", 'head_dim': 64, 'value_dim': 96}, 'io': {'query': 'f16', 'output': "
+      "'f32'}, 'key': " +
+      schemeText(keyScheme) + ", 'value': " + schemeText(valueScheme) + "}";
+  std::replace(text.begin(), text.end(), '\'', '"');
+  spec::Expected<spec::Spec> parsed = spec::parseSpec(text);
+  if (!parsed) {
+    ADD_FAILURE() << parsed.error().str() << "\n" << text;
+    return {};
+  }
+  return {keyScheme + "/" + valueScheme + "/" + variant, *parsed, row->lengths};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<MLIRContext> kvc::test::makeContext() {
+  DialectRegistry registry;
+  registerKVCDialects(registry);
+  registerUpstreamDialects(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+bool kvc::test::runPasses(Operation *op, const Passes &passes) {
+  PassManager manager(op->getName());
+  for (const auto &create : passes)
+    manager.addPass(create());
+  return succeeded(manager.run(op));
+}
+
+Diagnostics::Diagnostics(MLIRContext &context) : context(context) {
+  id = context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    collected += diagnostic.str() + "\n";
+    return success();
+  });
+}
+
+Diagnostics::~Diagnostics() { context.getDiagEngine().eraseHandler(id); }
+
+OwningOpRef<ModuleOp> kvc::test::makeKernels(MLIRContext &context,
+                                             const spec::Spec &spec) {
+  OpBuilder builder(&context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToStart(module->getBody());
+  AttentionSpecOp::create(builder, builder.getUnknownLoc(), "test",
+                          SpecAttr::get(&context, spec));
+  CreateKernelsOptions options;
+  options.tileTokens = 32;
+  options.splitTokens = 32;
+  options.prefillSplitTokens = 32;
+  Diagnostics diagnostics(context);
+  bool made =
+      runPasses(*module, {[&] { return createCreateKernels(options); }});
+  for (auto function : module->getOps<func::FuncOp>())
+    made = made && runPasses(function, {createExpand});
+  if (!made) {
+    ADD_FAILURE() << diagnostics.text();
+    return {};
+  }
+  return module;
+}
+
+func::FuncOp kvc::test::kernelOf(ModuleOp module, const char *name) {
+  return module.lookupSymbol<func::FuncOp>(name);
+}
+
+//===----------------------------------------------------------------------===//
+// One sequence
+//===----------------------------------------------------------------------===//
+
+Sequence::Sequence(const spec::Spec &spec, const Lengths &lengths,
+                   uint64_t seed)
+    : spec(spec), lengths(lengths),
+      inputs(
+          randomInputs(spec, std::span(&lengths, 1), InputMode::Normal, seed)),
+      answer(kvc::test::answer(spec, inputs)),
+      cache(hostCache(spec, answer.k, answer.v)),
+      query({lengths.queries, spec.attention.qHeads, spec.attention.headDim},
+            inputs.q),
+      slopes({int64_t(inputs.slopes.size())}, inputs.slopes),
+      sinks({int64_t(inputs.sinks.size())}, inputs.sinks) {}
+
+/// Runs one kernel; what it reports is a failure of the test.
+static void runKernel(func::FuncOp kernel, std::vector<Argument> arguments) {
+  Diagnostics diagnostics(*kernel.getContext());
+  if (failed(interpret(kernel, arguments)))
+    ADD_FAILURE() << diagnostics.text();
+}
+
+Sequence::Result Sequence::attend(func::FuncOp kernel, int64_t kvHead,
+                                  const WorkItem &item) {
+  constexpr double unwritten = std::numeric_limits<double>::quiet_NaN();
+  int64_t rows = item.rowEnd - item.rowBegin;
+  Result result{HostArray({rows, attention().valueDim}, unwritten),
+                HostArray({rows}, unwritten)};
+  runKernel(kernel, {&cache, &query, &result.out, &result.lse, &slopes, kvHead,
+                     lengths.queries, lengths.keys, item.rowBegin, item.rowEnd,
+                     item.keyBegin, item.keyEnd});
+  return result;
+}
+
+Sequence::Result Sequence::attend(func::FuncOp kernel, int64_t kvHead) {
+  return attend(kernel, kvHead, {0, rows(), 0, lengths.keys});
+}
+
+void Sequence::merge(func::FuncOp kernel, int64_t kvHead, int64_t rowBegin,
+                     int64_t rowEnd, const std::vector<Result> &partials,
+                     HostArray &out, HostArray &lse) {
+  int64_t splits = int64_t(partials.size()), rows = rowEnd - rowBegin;
+  HostArray allOut({splits, rows, attention().valueDim}, 0.0),
+      allLse({splits, rows}, 0.0);
+  for (size_t i = 0; i < partials.size(); ++i) {
+    const HostArray &partOut = partials[i].out, &partLse = partials[i].lse;
+    llvm::copy(partOut.values,
+               allOut.values.begin() + ptrdiff_t(i * partOut.values.size()));
+    llvm::copy(partLse.values,
+               allLse.values.begin() + ptrdiff_t(i * partLse.values.size()));
+  }
+  runKernel(kernel, {&allOut, &allLse, &sinks, &out, &lse, kvHead, rowBegin,
+                     rowEnd, splits});
+}
+
+Sequence::Result Sequence::rowsOf(const Reference &reference,
+                                  int64_t kvHead) const {
+  const spec::Attention &a = spec.attention;
+  Result result{HostArray({rows(), a.valueDim}, 0.0), HostArray({rows()}, 0.0)};
+  for (int64_t row = 0; row < rows(); ++row) {
+    size_t from = size_t(row / a.group() * a.qHeads + kvHead * a.group() +
+                         row % a.group());
+    result.lse.values[size_t(row)] = reference.lse[from];
+    std::copy_n(reference.out.begin() + ptrdiff_t(from) * a.valueDim,
+                a.valueDim, result.out.values.begin() + row * a.valueDim);
+  }
+  return result;
+}
+
+double kvc::test::difference(const HostArray &got, const HostArray &expected) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (got.shape != expected.shape)
+    return infinity;
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < got.values.size(); ++i) {
+    double a = got.values[i], b = expected.values[i];
+    if (a == b)
+      continue;
+    double distance = std::fabs(a - b);
+    if (!(distance < infinity))
+      return infinity;
+    error = std::max(error, distance);
+  }
+  for (double x : expected.values)
+    if (std::isfinite(x))
+      largest = std::max(largest, std::fabs(x));
+  return error == 0 ? 0 : error / largest;
+}

@@ -1,0 +1,324 @@
+//===- level1_test.cpp - Expanded kernels against the reference -*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// kvc-expand's kernels, interpreted in f64, are attention.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include "kvc/Test/Block.h"
+#include "kvc/Test/Floats.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace kvc;
+using namespace kvc::test;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Kernels hold constants as f32. This is the attention whose exact constants
+/// are theirs, so that the rest can be compared to the last digits.
+spec::Attention asLowered(spec::Attention attention) {
+  if (attention.softcap) {
+    double outer = float(*attention.softcap * std::numbers::log2e),
+           inner = float(attention.scale * (1.0 / *attention.softcap));
+    attention.softcap = outer / std::numbers::log2e;
+    attention.scale = inner * *attention.softcap;
+  } else {
+    attention.scale =
+        float(attention.scale * std::numbers::log2e) / std::numbers::log2e;
+  }
+  return attention;
+}
+
+/// Slopes are multiplied by f32 constants too, which no other slope makes up
+/// for.
+double tolerance(const spec::Attention &attention) {
+  return attention.alibi ? 2e-6 : 1e-12;
+}
+
+/// Without sink logits, which join in the merge.
+Reference referenceOf(const Sequence &sequence) {
+  spec::Attention attention = asLowered(sequence.attention());
+  attention.sinkLogits = false;
+  const Inputs &inputs = sequence.inputs;
+  return attend(attention, std::nullopt,
+                {inputs.q, sequence.answer.k.x, sequence.answer.v.x, inputs.cuQ,
+                 inputs.cuKv, inputs.slopes, inputs.sinks});
+}
+
+/// The natural logarithms of a kernel are log2 times ln 2 as f32.
+HostArray lowered(HostArray lse) {
+  for (double &x : lse.values)
+    x *= double(float(std::numbers::ln2)) / std::numbers::ln2;
+  return lse;
+}
+
+/// x' is a product of short numbers and so exact in f32; if it were not, the
+/// reference would start from other values than f64 arithmetic does.
+void expectExact(const spec::PartScheme &scheme, const TensorData &data) {
+  const PartData &part = data.parts.front();
+  if (scheme.codec.isRaw())
+    return;
+  for (size_t i = 0; i < part.codes.size(); ++i) {
+    size_t block = i / size_t(scheme.blockChannels());
+    double u = hasSignedCodes(scheme) ? int8_t(part.codes[i]) : part.codes[i];
+    double s = part.scale[block], z = part.zero.empty() ? 0 : part.zero[block];
+    double x = scheme.zero == spec::Zero::Code ? s * (u - z) : s * u + z;
+    ASSERT_EQ(x, double(data.x[i])) << "at " << i;
+  }
+}
+
+class Level1 : public testing::TestWithParam<std::string> {
+protected:
+  std::unique_ptr<MLIRContext> context = makeContext();
+};
+
+TEST_P(Level1, IsAttention) {
+  for (const std::string &scheme : schemeNames()) {
+    Case c = makeCase(scheme, GetParam());
+    SCOPED_TRACE(c.name);
+    Sequence sequence(c.spec, c.lengths, 1);
+    expectExact(c.spec.key.parts.front(), sequence.answer.k);
+    expectExact(c.spec.value->parts.front(), sequence.answer.v);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    ASSERT_TRUE(module);
+    Reference reference = referenceOf(sequence);
+    for (const char *name : {"decode", "prefill"})
+      for (int64_t h = 0; h < c.spec.attention.kvHeads; ++h) {
+        SCOPED_TRACE(std::string(name) + ", head " + std::to_string(h));
+        Sequence::Result expected = sequence.rowsOf(reference, h);
+        Sequence::Result got = sequence.attend(kernelOf(*module, name), h);
+        EXPECT_LE(difference(got.out, expected.out),
+                  tolerance(c.spec.attention));
+        EXPECT_LE(difference(got.lse, lowered(expected.lse)),
+                  tolerance(c.spec.attention));
+      }
+  }
+}
+
+TEST_P(Level1, DoesNotDependOnHowRowsAreCut) {
+  Case c = makeCase("int4_min", "int8_32", GetParam());
+  Sequence sequence(c.spec, c.lengths, 2);
+  OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+  ASSERT_TRUE(module);
+  func::FuncOp kernel = kernelOf(*module, "decode");
+  Sequence::Result whole = sequence.attend(kernel, 0);
+  // Cuts that are multiples neither of a tile nor of a group.
+  int64_t cuts[] = {0, 1, 3, 5, sequence.rows()};
+  for (size_t i = 0; i + 1 < std::size(cuts); ++i) {
+    Sequence::Result part =
+        sequence.attend(kernel, 0, {cuts[i], cuts[i + 1], 0, c.lengths.keys});
+    for (int64_t row = cuts[i]; row < cuts[i + 1]; ++row) {
+      EXPECT_EQ(*part.lse.at({row - cuts[i]}), *whole.lse.at({row}));
+      for (int64_t d = 0; d < c.spec.attention.valueDim; ++d)
+        ASSERT_EQ(*part.out.at({row - cuts[i], d}), *whole.out.at({row, d}))
+            << "row " << row;
+    }
+  }
+}
+
+/// Splits of one and of several tiles, then the merge kernel.
+TEST_P(Level1, SplitsMergeToTheWhole) {
+  Case c = makeCase("int4_code", "int4_min_16", GetParam());
+  Sequence sequence(c.spec, c.lengths, 3);
+  OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+  ASSERT_TRUE(module);
+  Reference reference = sequence.answer.reference;
+  const spec::Attention &a = c.spec.attention;
+  for (int64_t split : {32, 64}) {
+    HostArray out({c.lengths.queries, a.qHeads, a.valueDim}, kInfinity),
+        lse({c.lengths.queries, a.qHeads}, kInfinity);
+    for (int64_t h = 0; h < a.kvHeads; ++h) {
+      int64_t middle = sequence.rows() / 2 + 1;
+      for (auto [begin, end] : {std::pair<int64_t, int64_t>(0, middle),
+                                std::pair(middle, sequence.rows())}) {
+        std::vector<Sequence::Result> partials;
+        for (int64_t key = 0; key < c.lengths.keys; key += split)
+          partials.push_back(sequence.attend(
+              kernelOf(*module, "decode"), h,
+              {begin, end, key, std::min(key + split, c.lengths.keys)}));
+        sequence.merge(kernelOf(*module, "merge"), h, begin, end, partials, out,
+                       lse);
+      }
+    }
+    // Here every constant is an f32.
+    HostArray expectedOut(out.shape, 0.0), expectedLse(lse.shape, 0.0);
+    expectedOut.values = reference.out;
+    expectedLse.values = reference.lse;
+    EXPECT_LE(difference(out, expectedOut), 2e-6) << "splits of " << split;
+    EXPECT_LE(difference(lse, expectedLse), 2e-6) << "splits of " << split;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Level1, testing::ValuesIn(variantNames()),
+                         [](const auto &info) { return info.param; });
+
+class Merge : public testing::Test {
+protected:
+  std::unique_ptr<MLIRContext> context = makeContext();
+
+  /// Merges no split at all.
+  Sequence::Result withoutSplits(const Case &c, Sequence &sequence) {
+    const spec::Attention &a = c.spec.attention;
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    Sequence::Result result{
+        HostArray({c.lengths.queries, a.qHeads, a.valueDim}, 1.0),
+        HostArray({c.lengths.queries, a.qHeads}, 1.0)};
+    for (int64_t h = 0; h < a.kvHeads; ++h)
+      sequence.merge(kernelOf(*module, "merge"), h, 0, sequence.rows(), {},
+                     result.out, result.lse);
+    return result;
+  }
+};
+
+TEST_F(Merge, OfNothingIsZero) {
+  Case c = makeCase("int8", "causal");
+  Sequence sequence(c.spec, c.lengths, 4);
+  Sequence::Result result = withoutSplits(c, sequence);
+  for (double x : result.out.values)
+    ASSERT_EQ(x, 0);
+  for (double x : result.lse.values)
+    ASSERT_EQ(x, -kInfinity);
+}
+
+TEST_F(Merge, OfNothingLeavesTheSinkLogit) {
+  Case c = makeCase("int8", "sink_logits");
+  Sequence sequence(c.spec, c.lengths, 5);
+  Sequence::Result result = withoutSplits(c, sequence);
+  for (double x : result.out.values)
+    ASSERT_EQ(x, 0);
+  for (size_t i = 0; i < result.lse.values.size(); ++i)
+    ASSERT_NEAR(result.lse.values[i],
+                sequence.inputs.sinks[i % sequence.inputs.sinks.size()], 1e-12);
+}
+
+/// One split: nothing but the rounding to io.output happens.
+TEST_F(Merge, OfOneSplitIsThatSplitRounded) {
+  Case c = makeCase("int8", "causal");
+  c.spec.io.output = spec::DType::BF16;
+  Sequence sequence(c.spec, c.lengths, 6);
+  OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+  ASSERT_TRUE(module);
+  const spec::Attention &a = c.spec.attention;
+  Sequence::Result merged{
+      HostArray({c.lengths.queries, a.qHeads, a.valueDim}, kInfinity),
+      HostArray({c.lengths.queries, a.qHeads}, kInfinity)};
+  Sequence::Result split = sequence.attend(kernelOf(*module, "prefill"), 1);
+  sequence.merge(kernelOf(*module, "merge"), 1, 0, sequence.rows(), {split},
+                 merged.out, merged.lse);
+  for (int64_t row = 0; row < sequence.rows(); ++row) {
+    int64_t query = row / a.group(), head = a.group() + row % a.group();
+    ASSERT_EQ(*merged.lse.at({query, head}), *split.lse.at({row}));
+    for (int64_t d = 0; d < a.valueDim; ++d)
+      ASSERT_EQ(*merged.out.at({query, head, d}),
+                double(roundTo(kBF16, *split.out.at({row, d}))));
+  }
+}
+
+/// Quantising follows f32 arithmetic to the bit, which f64 does not have; but
+/// on these inputs no quotient lies so near to a tie that it matters.
+TEST(Append, StoresWhatTheReferenceStores) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  for (const std::string &scheme : schemeNames()) {
+    Case c = makeCase(scheme, "causal");
+    SCOPED_TRACE(c.name);
+    Sequence sequence(c.spec, c.lengths, 8);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    ASSERT_TRUE(module);
+    const spec::Attention &a = c.spec.attention;
+    int64_t tokens = c.lengths.keys, chunk = 20;
+    HostCache expected = sequence.cache, got = expected;
+    for (auto *tensor : {&got.key, &got.value})
+      for (HostArray *array : {&tensor->front().codes, &tensor->front().scale,
+                               &tensor->front().zero})
+        llvm::fill(array->values, kInfinity);
+
+    Diagnostics diagnostics(*context);
+    for (int64_t begin = 0; begin < tokens; begin += chunk) {
+      int64_t end = std::min(begin + chunk, tokens);
+      // Token 0 of the inputs is the first one that is appended.
+      auto rows = [&](const std::vector<float> &x, int64_t channels) {
+        return HostArray(
+            {end - begin, a.kvHeads, channels},
+            std::span(x).subspan(size_t(begin * a.kvHeads * channels)));
+      };
+      HostArray k = rows(sequence.inputs.k, a.headDim),
+                v = rows(sequence.inputs.v, a.valueDim);
+      for (int64_t h = 0; h < a.kvHeads; ++h)
+        ASSERT_TRUE(succeeded(interpret(kernelOf(*module, "append"),
+                                        {&got, &k, &v, h, begin, end})))
+            << diagnostics.text();
+    }
+    for (auto [left, right] : {std::pair(&got.key, &expected.key),
+                               std::pair(&got.value, &expected.value)}) {
+      EXPECT_EQ(left->front().codes.values, right->front().codes.values);
+      EXPECT_EQ(left->front().scale.values, right->front().scale.values);
+      EXPECT_EQ(left->front().zero.values, right->front().zero.values);
+    }
+  }
+}
+
+TEST(Unpack, ReadsTheCanonicalForm) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  for (const std::string &scheme : schemeNames()) {
+    Case c = makeCase(scheme, "causal");
+    SCOPED_TRACE(c.name);
+    Sequence sequence(c.spec, c.lengths, 7);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    ASSERT_TRUE(module);
+    const PartData &key = sequence.answer.k.parts.front(),
+                   &value = sequence.answer.v.parts.front();
+    int64_t begin = 3, end = 40, head = 1, heads = c.spec.attention.kvHeads;
+    struct Canonical {
+      HostArray codes, scales, zeros, x;
+    };
+    auto make = [&](const PartData &part) {
+      int64_t rows = end - begin, blocks = std::max<int64_t>(part.blocks, 1);
+      return Canonical{HostArray({rows, part.channels}, kInfinity),
+                       HostArray({rows, blocks}, kInfinity),
+                       HostArray({rows, blocks}, kInfinity),
+                       HostArray({rows, part.channels}, kInfinity)};
+    };
+    Canonical k = make(key), v = make(value);
+    Diagnostics diagnostics(*context);
+    ASSERT_TRUE(succeeded(
+        interpret(kernelOf(*module, "unpack"),
+                  {&sequence.cache, &k.codes, &k.scales, &k.zeros, &k.x,
+                   &v.codes, &v.scales, &v.zeros, &v.x, head, begin, end})))
+        << diagnostics.text();
+
+    auto check = [&](Canonical &got, const TensorData &expected) {
+      const PartData &part = expected.parts.front();
+      for (int64_t t = begin; t < end; ++t) {
+        size_t row = size_t(t * heads + head);
+        for (int64_t i = 0; i < part.channels; ++i) {
+          size_t from = row * size_t(part.channels) + size_t(i);
+          ASSERT_EQ(*got.x.at({t - begin, i}), double(expected.x[from]));
+          if (!part.codes.empty())
+            ASSERT_EQ(*got.codes.at({t - begin, i}), int8_t(part.codes[from]));
+        }
+        for (int64_t i = 0; i < part.blocks; ++i) {
+          size_t from = row * size_t(part.blocks) + size_t(i);
+          ASSERT_EQ(*got.scales.at({t - begin, i}), double(part.scale[from]));
+          if (!part.zero.empty())
+            ASSERT_EQ(*got.zeros.at({t - begin, i}), double(part.zero[from]));
+        }
+      }
+    };
+    check(k, sequence.answer.k);
+    check(v, sequence.answer.v);
+  }
+}
+
+} // namespace
