@@ -20,7 +20,7 @@ extern "C" {
 typedef struct kvc_spec kvc_spec;
 
 /** Types of elements. */
-typedef enum kvc_dtype {
+typedef enum kvc_dtype KVC_ENUM_BASE {
   KVC_F32 = 0,
   KVC_F16 = 1,
   KVC_BF16 = 2,
@@ -29,9 +29,9 @@ typedef enum kvc_dtype {
 } kvc_dtype;
 
 /** The tensors of a cache. */
-typedef enum kvc_tensor { KVC_KEY = 0, KVC_VALUE = 1 } kvc_tensor;
+typedef enum kvc_tensor KVC_ENUM_BASE { KVC_KEY = 0, KVC_VALUE = 1 } kvc_tensor;
 
-typedef enum kvc_layout_kind {
+typedef enum kvc_layout_kind KVC_ENUM_BASE {
   KVC_CONTIGUOUS = 0,
   KVC_PAGED = 1,
   KVC_RING = 2

@@ -28,11 +28,19 @@
 #define KVC_API
 #endif
 
+/** Enums are 32 bits wide, and any number that a caller passes is only a wrong
+ *  number: in C++ that takes an underlying type, which C11 cannot say. */
+#ifdef __cplusplus
+#define KVC_ENUM_BASE : int32_t
+#else
+#define KVC_ENUM_BASE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum kvc_status {
+typedef enum kvc_status KVC_ENUM_BASE {
   KVC_OK = 0,
   KVC_INVALID_ARGUMENT = 1, /**< The call is wrong: a null, a count. */
   KVC_INVALID_DATA = 2,     /**< What was read: a spec, a NaN, a file. */

@@ -79,7 +79,7 @@ bool isVisible(int64_t key, int64_t position) {
          key < attention.windowSinks;
 }
 
-void attend(const kvc_attend_args &args, int64_t tileRows) {
+void attend(const kvc_attend_args &args, int64_t tileRows, int64_t split) {
   const spec::Attention &attention = compiled->spec.attention;
   int64_t group = attention.group(), tile = compiled->tiles.tokens;
   expect(args.row_begin >= 0 && args.row_begin < args.row_end &&
@@ -88,8 +88,7 @@ void attend(const kvc_attend_args &args, int64_t tileRows) {
   expect(args.key_begin >= 0 && args.key_begin < args.key_end &&
          args.key_end <= args.length && args.key_begin % tile == 0 &&
          (args.key_end % tile == 0 || args.key_end == args.length));
-  expect(args.key_begin / compiled->tiles.split ==
-         (args.key_end - 1) / compiled->tiles.split);
+  expect(args.key_begin / split == (args.key_end - 1) / split);
   auto *queries = static_cast<const float *>(args.query);
   for (int64_t row = args.row_begin; row < args.row_end; ++row) {
     int64_t query = row / group, head = args.kv_head * group + row % group;
@@ -132,13 +131,13 @@ void attend(const kvc_attend_args &args, int64_t tileRows) {
 void decodeKernel(const void *args) {
   ++decodes;
   attend(*static_cast<const kvc_attend_args *>(args),
-         compiled->tiles.decodeRows);
+         compiled->tiles.decodeRows, compiled->tiles.split);
 }
 
 void prefillKernel(const void *args) {
   ++prefills;
   attend(*static_cast<const kvc_attend_args *>(args),
-         compiled->tiles.prefillRows);
+         compiled->tiles.prefillRows, compiled->tiles.prefillSplit);
 }
 
 void appendKernel(const void *given) {
@@ -159,6 +158,13 @@ void appendKernel(const void *given) {
           values[row * args.value_token_stride +
                  args.kv_head * args.value_head_stride + c];
   }
+}
+
+bool isOutside(const float *place, const float *begin, int64_t count) {
+  auto at = [](const float *pointer) {
+    return reinterpret_cast<uintptr_t>(pointer);
+  };
+  return at(place) < at(begin) || at(place) >= at(begin + count);
 }
 
 void mergeKernel(const void *given) {
@@ -191,8 +197,14 @@ void mergeKernel(const void *given) {
                                         local * attention.valueDim + c];
       }
     }
-    args.lse[query * args.lse_token_stride + head * args.lse_head_stride] =
-        sum > 0 ? float(largest + std::log(sum)) : -INFINITY;
+    float *lse =
+        args.lse + query * args.lse_token_stride + head * args.lse_head_stride;
+    // Wherever it goes, it is no partial result that other rows need.
+    expect(isOutside(lse, args.partial_out,
+                     args.num_splits * args.partial_out_split_stride) &&
+           isOutside(lse, args.partial_lse,
+                     args.num_splits * args.partial_lse_split_stride));
+    *lse = sum > 0 ? float(largest + std::log(sum)) : -INFINITY;
     for (int64_t c = 0; c < attention.valueDim; ++c)
       outs[query * args.out_token_stride + head * args.out_head_stride + c] =
           sum > 0 ? float(out[size_t(c)] / sum) : 0.f;
@@ -243,7 +255,8 @@ FakeModule::FakeModule(const SpecText &text, Tiles tiles)
   kvc_layout_hash(parsed.get(), &hash);
   kernels = {
       {"decode", decodeKernel, tiles.decodeRows, tiles.tokens, tiles.split},
-      {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens, tiles.split},
+      {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens,
+       tiles.prefillSplit},
       {"append", appendKernel, 0, 0, 0},
       {"merge", mergeKernel, 0, 0, 0},
       {"unpack", unpackKernel, 0, 0, 0}};

@@ -60,6 +60,7 @@ struct Message {
 /// What a fake kernel table says of itself.
 struct Tiles {
   int64_t decodeRows = 4, prefillRows = 8, tokens = 16, split = 32;
+  int64_t prefillSplit = 32;
 };
 
 /// One at a time: kernels find their spec in a global.

@@ -8,6 +8,7 @@
 #define KVC_TEST_UNIT_RUNTIME_RUNFIXTURE_H
 
 #include "CacheFixture.h"
+#include "TestDevice.h"
 
 #include <cmath>
 #include <random>
@@ -84,6 +85,7 @@ inline Expected expectedOf(const kvc_spec_info &info, Tensor &q, Tensor &k,
 /// A module, a cache and the inputs of one batch in it.
 struct BatchRun {
   FakeModule module;
+  const kvc_device *device; ///< Null: the host.
   Cache cache;
   kvc_spec_info info = {};
   std::vector<int64_t> queries, lengths; ///< By sequence.
@@ -102,8 +104,8 @@ struct BatchRun {
 
   BatchRun(const SpecText &text, std::vector<int64_t> queriesGiven,
            std::vector<int64_t> lengthsGiven, int64_t padding = 0,
-           Tiles tiles = {})
-      : module(text, tiles), queries(std::move(queriesGiven)),
+           Tiles tiles = {}, const kvc_device *device = nullptr)
+      : module(text, tiles), device(device), queries(std::move(queriesGiven)),
         lengths(std::move(lengthsGiven)),
         q(sum(queries), text.qHeads, text.headDim, 1, padding),
         k(sum(lengths), text.kvHeads, text.headDim, 2, padding),
@@ -113,6 +115,7 @@ struct BatchRun {
     kvc_cache_options options = cacheOptions(module.spec());
     options.capacity_tokens = 1 << 14;
     options.flags = KVC_CACHE_POISON;
+    options.device = device;
     cache = Cache(options);
     info.struct_size = sizeof(info);
     kvc_spec_get_info(module.spec(), nullptr, &info);
@@ -188,7 +191,7 @@ struct BatchRun {
     }
     kvc_plan_options options = {sizeof(options),   module.get(),
                                 int64_t(q.size()), q.data(),
-                                l.data(),          nullptr};
+                                l.data(),          device};
     kvc_plan *made = nullptr;
     EXPECT_EQ(kvc_plan_create(&options, message.get(), &made), KVC_OK)
         << message.text;

@@ -159,6 +159,56 @@ TEST(Attend, LseIsOptional) {
   ASSERT_EQ(kvc_run_attend(plan.get(), &batch, &loop, nullptr, &rows, nullptr),
             KVC_OK);
   EXPECT_EQ(out, run.out.data);
+  EXPECT_EQ(FakeModule::brokenPromises(), 0);
+}
+
+TEST(Attend, WavesHaveABoundOfCallsToo) {
+  TestDevice device;
+  std::vector<int64_t> queries(2500, 1), lengths(2500, 0);
+  lengths[7] = 2000;
+  BatchRun run(pagedText(4), queries, lengths, 0, {}, device.get());
+  run.appendAll(5000);
+  PlanPtr plan = run.plan();
+  device.launched.clear();
+  ASSERT_EQ(run.attend(plan, run.batch(run.queryStart)), KVC_OK);
+  run.check();
+  EXPECT_GT(device.launched.size(), 2u);
+  for (int64_t calls : device.launched)
+    EXPECT_LE(calls, 4096);
+  EXPECT_EQ(FakeModule::mergeCalls(), 2 * 2500);
+}
+
+TEST(Attend, FewerQueriesThanTheBoundMayTakeTheOtherKernel) {
+  // A bound of a prefill in one split; the run is a decode in 125 of them.
+  TestDevice device;
+  SpecText text = pagedText(4);
+  text.qHeads = 2;
+  BatchRun run(text, {1}, {2000}, 0, {4, 8, 16, 16, 4096}, device.get());
+  run.appendAll(2000);
+  PlanPtr plan = run.plan(/*moreQueries=*/8);
+  ASSERT_EQ(run.attend(plan, run.batch(run.queryStart)), KVC_OK);
+  EXPECT_EQ(FakeModule::decodeCalls(), 2 * 125);
+  run.check();
+  plan.reset();
+  EXPECT_EQ(device.writesBehind, 0);
+}
+
+TEST(Attend, ReservedRowsAreSeenOnceWritten) {
+  BatchRun run(pagedText(4), {2}, {6});
+  ASSERT_EQ(run.cache.append(run.sequences, run.lengths), KVC_OK);
+  PlanPtr plan = run.plan();
+  kvc_batch batch = run.batch(run.queryStart), rows = run.batch(run.keyStart);
+  EXPECT_EQ(run.attend(plan, batch), KVC_INVALID_ARGUMENT);
+  ASSERT_EQ(kvc_run_append(run.module.get(), &rows, nullptr, nullptr), KVC_OK);
+  ASSERT_EQ(run.attend(plan, batch), KVC_OK) << run.message.text;
+  run.check();
+  ASSERT_EQ(kvc_cache_rollback(run.cache.get(), run.sequences[0], nullptr),
+            KVC_OK);
+  EXPECT_EQ(run.attend(plan, batch), KVC_OK);
+  EXPECT_EQ(run.out.at(0, 0, 0), 0.f) << "an empty sequence";
+  ASSERT_EQ(run.cache.append(run.sequences, run.lengths), KVC_OK);
+  EXPECT_EQ(run.attend(plan, batch), KVC_INVALID_ARGUMENT)
+      << "rows that were rolled back count as unwritten";
 }
 
 TEST(Attend, NothingToDo) {

@@ -133,6 +133,20 @@ TEST(Threads, AnIdlePoolUsesNoProcessor) {
   EXPECT_LT(cpuSeconds() - before, 0.05);
 }
 
+TEST(Threads, ThreadsThatAreDoneSleepWhileOthersWork) {
+  PoolPtr pool = makePool(4);
+  kvc_parallel_for loop = loopOf(pool);
+  double before = cpuSeconds();
+  loop.run(
+      loop.user, 4,
+      [](void *, int64_t index) {
+        if (index == 0)
+          std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      },
+      nullptr);
+  EXPECT_LT(cpuSeconds() - before, 0.05);
+}
+
 TEST(Threads, ThreadsAreBoundToTheirCores) {
   cpu_set_t usable;
   ASSERT_EQ(sched_getaffinity(0, sizeof(usable), &usable), 0);
