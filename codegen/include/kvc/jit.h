@@ -71,24 +71,32 @@ typedef void (*kvc_remark_fn)(void *user, const char *remark);
  *  them. Numbers out of their range are KVC_INVALID_ARGUMENT. */
 typedef struct kvc_compile_options {
   size_t struct_size;
-  const char *target;   /**< A name of kvc_target_names; null: "host". */
-  const char *kernels;  /**< "decode,append": make only these; null: all. */
-  int64_t decode_rows;  /**< Query rows of a tile of "decode", 1..128. */
-  int64_t prefill_rows; /**< Query rows of a tile of "prefill", 1..128. */
-  int64_t tile_tokens;  /**< Keys of a tile, a power of two from 16 to 256. */
-  int64_t split_tokens; /**< Keys of a split of "decode", of tile_tokens. */
-  int64_t prefill_split_tokens; /**< Keys of a split of "prefill". */
-  int32_t asan;         /**< 1: instrument kernels for AddressSanitizer, which
-                             must be part of the process that runs them. */
-  int32_t verify;       /**< 1: verify the IR between passes. */
-  kvc_remark_fn remark; /**< Null: no remarks are made. */
+  /** A name of kvc_target_names; null: "host". */
+  const char *target;
+  /** Kernels to make, "decode,append"; null: all. */
+  const char *kernels;
+  /** Query rows of a tile of "decode" and "merge", and of "prefill", 1..128. */
+  int64_t decode_rows, prefill_rows;
+  /** Keys of a tile, a power of two from 16 to 256. */
+  int64_t tile_tokens;
+  /** Keys of a split of "decode" and of "prefill", multiples of tile_tokens. */
+  int64_t split_tokens, prefill_split_tokens;
+  /** How far ahead kernels prefetch codes; -1: not at all. */
+  int64_t prefetch_bytes, prefetch_pages;
+  /** 1: instrument kernels for AddressSanitizer, which must be part of the
+   *  process that runs them. */
+  int32_t asan;
+  /** 1: verify the IR between passes. */
+  int32_t verify;
+  /** Null: no remarks are made. */
+  kvc_remark_fn remark;
   void *remark_user;
 } kvc_compile_options;
 
-/** How long a phase of one compilation took. */
+/** How long a phase of one compilation took: "parse", the stages by their
+ *  names, "translate", "optimise", "emit", "load". */
 typedef struct kvc_phase {
-  const char
-      *name; /**< "parse", a stage, "translate", "optimise", "emit", "load". */
+  const char *name; /**< Lives as long as the process. */
   double ms;
 } kvc_phase;
 

@@ -21,6 +21,9 @@ struct CompileOptions {
   std::vector<std::string> kernels; ///< Kinds to make; empty: all.
   int64_t decodeRows = 0, prefillRows = 0;
   int64_t tileTokens = 0, splitTokens = 0, prefillSplitTokens = 0;
+  /// How far ahead of its loads a kernel prefetches codes; 0: what the target
+  /// says, -1: not at all.
+  int64_t prefetchBytes = 0, prefetchPages = 0;
   bool asan = false;
   bool remarks = false; ///< Have passes explain their choices; changes no code.
   bool verify = false;  ///< Verify the IR between passes; changes no code.

@@ -7,8 +7,10 @@
 
 #include "kvc/Codegen/Pipelines.h"
 
+#include "kvc/Conversion/Passes.h"
 #include "kvc/Dialect/Register.h"
 #include "kvc/Transforms/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -21,6 +23,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -28,6 +31,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace mlir;
 
@@ -70,9 +74,36 @@ static void buildPlacement(OpPassManager &passes,
   addCleanup(functions);
 }
 
+static void buildLoops(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(createConvertKVCToKVK(
+      ConvertKVCToKVKOptions{options.target.integerDots}));
+}
+
+static void buildVector(OpPassManager &passes, const CompileOptions &options) {
+  ConvertKVKToVectorOptions vectors;
+  vectors.dot = nameOf(options.target.dot).str();
+  vectors.vectorBits = options.target.vectorBits;
+  auto distance = [](int64_t asked, int64_t target) {
+    return asked ? std::max<int64_t>(0, asked) : target;
+  };
+  vectors.prefetchBytes =
+      distance(options.prefetchBytes, options.target.prefetchBytes);
+  vectors.prefetchPages =
+      distance(options.prefetchPages, options.target.prefetchPages);
+  passes.addPass(createConvertKVKToVector(vectors));
+  passes.addPass(createExpandMath(
+      ExpandMathOptions{options.target.hasF16C, options.target.hasSSE41}));
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  addCleanup(functions);
+  functions.addPass(createLoopInvariantCodeMotionPass());
+}
+
 /// From upstream dialects to the LLVM dialect. Contractions become outer
 /// products: the order in which each loaded vector meets every row.
 static void buildLLVM(OpPassManager &passes, const CompileOptions &options) {
+  passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createLowerAffinePass());
+  passes.addPass(createConvertKernelABI());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.vectorContractLowering = vector::VectorContractLowering::OuterProduct;
   passes.addPass(createConvertVectorToLLVMPass(vectors));
@@ -87,6 +118,9 @@ static const Stage kHostStages[] = {
     {"tiles", "loops over tiles with all arithmetic explicit (level 1)",
      buildTiles},
     {"placement", "scales and zeros at their places (level 2)", buildPlacement},
+    {"loops", "loops over rows, scratch memory and kvk dots (level 3)",
+     buildLoops},
+    {"vector", "upstream dialects over 1-D vectors (level 4)", buildVector},
     {"llvm", "the LLVM dialect behind the kernel ABI", buildLLVM},
 };
 
@@ -133,6 +167,12 @@ struct HostPipelineOptions : PassPipelineOptions<HostPipelineOptions> {
                              llvm::cl::desc("Keys of a tile.")};
   Option<int64_t> splitTokens{*this, "split-tokens",
                               llvm::cl::desc("Keys of a split of decode.")};
+  Option<int64_t> prefetchBytes{
+      *this, "prefetch-bytes",
+      llvm::cl::desc("Bytes to prefetch ahead; -1: none.")};
+  Option<int64_t> prefetchPages{
+      *this, "prefetch-pages",
+      llvm::cl::desc("Pages to prefetch ahead; -1: none.")};
   Option<int64_t> prefillSplitTokens{
       *this, "prefill-split-tokens",
       llvm::cl::desc("Keys of a split of prefill.")};
@@ -159,6 +199,8 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
     options.tileTokens = parsed.tileTokens;
     options.splitTokens = parsed.splitTokens;
     options.prefillSplitTokens = parsed.prefillSplitTokens;
+    options.prefetchBytes = parsed.prefetchBytes;
+    options.prefetchPages = parsed.prefetchPages;
     for (const Stage &stage : stages)
       stage.build(passes, options);
     return success();

@@ -46,6 +46,8 @@ struct Target {
   bool integerDots = true; ///< Codes meet 16-bit integer weights, not f32.
   bool hasF16C = false;    ///< Converts between f16 and f32 in one instruction.
   bool hasSSE41 = false;   ///< Rounds floats to integers in one instruction.
+  /// How far ahead of its loads a kernel prefetches codes; 0: it does not.
+  int64_t prefetchBytes = 0, prefetchPages = 0;
 
   /// f32 lanes of one machine vector.
   unsigned lanes() const { return vectorBits / 32; }

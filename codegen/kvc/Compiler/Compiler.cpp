@@ -118,8 +118,9 @@ private:
 
 } // namespace
 
-/// Drops the kernels that were not asked for and notes the parameters of the
-/// rest.
+/// Drops the kernels that were not asked for, and notes the parameters of the
+/// rest. Their ops are from here on located in their kernel, which is what
+/// errors and remarks of later passes begin with.
 llvm::Error Compilation::keepKernels() {
   std::vector<std::string> available;
   for (auto function :
@@ -129,11 +130,15 @@ llvm::Error Compilation::keepKernels() {
       continue;
     available.push_back(kind.str());
     if (!options.kernels.empty() &&
-        !llvm::is_contained(options.kernels, kind.getValue()))
+        !llvm::is_contained(options.kernels, kind.getValue())) {
       function.erase();
-    else
-      signatures.push_back(
-          signatureOf(kind.getValue(), function.getFunctionType()));
+      continue;
+    }
+    signatures.push_back(
+        signatureOf(kind.getValue(), function.getFunctionType()));
+    function.walk([location = NameLoc::get(kind)](Operation *op) {
+      op->setLoc(location);
+    });
   }
   for (const std::string &wanted : options.kernels)
     if (!llvm::is_contained(available, wanted))

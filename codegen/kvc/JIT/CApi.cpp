@@ -134,6 +134,8 @@ static llvm::Error readOptions(const kvc_compile_options *given,
       {"tile_tokens", raw.tile_tokens, 16, 256},
       {"split_tokens", raw.split_tokens, 16, int64_t(1) << 31},
       {"prefill_split_tokens", raw.prefill_split_tokens, 16, int64_t(1) << 31},
+      {"prefetch_bytes", raw.prefetch_bytes, -1, int64_t(1) << 24},
+      {"prefetch_pages", raw.prefetch_pages, -1, int64_t(1) << 16},
       {"asan", raw.asan, 0, 1},
       {"verify", raw.verify, 0, 1}};
   for (const auto &range : ranges)
@@ -157,6 +159,8 @@ static llvm::Error readOptions(const kvc_compile_options *given,
   options.tileTokens = raw.tile_tokens;
   options.splitTokens = raw.split_tokens;
   options.prefillSplitTokens = raw.prefill_split_tokens;
+  options.prefetchBytes = raw.prefetch_bytes;
+  options.prefetchPages = raw.prefetch_pages;
   options.asan = raw.asan;
   options.verify = raw.verify;
   options.remarks = raw.remark;

@@ -54,6 +54,18 @@ Value splatTo(OpBuilder &builder, Location loc, Type type, Value value) {
 
 } // namespace
 
+/// The type of a dtype that values are rounded to.
+static FloatType floatTypeOf(OpBuilder &builder, spec::DType dtype) {
+  switch (dtype) {
+  case spec::DType::F16:
+    return builder.getF16Type();
+  case spec::DType::BF16:
+    return builder.getBF16Type();
+  default:
+    return builder.getF32Type();
+  }
+}
+
 LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   if (emitMemory(op, iteration))
@@ -71,7 +83,7 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
   } else if (auto round = dyn_cast<RoundToOp>(op)) {
     Value value = inIteration(iteration, round.getSource());
     result = value;
-    auto narrow = cast<FloatType>(round.getDtype());
+    FloatType narrow = floatTypeOf(builder, round.getDtype());
     if (!narrow.isF32()) {
       Type wide = value.getType();
       Type narrowType = isa<VectorType>(wide)
