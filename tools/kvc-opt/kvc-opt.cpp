@@ -11,6 +11,9 @@
 #ifdef KVC_HAS_CONVERSION
 #include "kvc/Conversion/Passes.h"
 #endif
+#ifdef KVC_HAS_CODEGEN
+#include "kvc/Codegen/Pipelines.h"
+#endif
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -20,6 +23,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   kvc::registerKVCDialects(registry);
   kvc::registerUpstreamDialects(registry);
+#ifdef KVC_HAS_CODEGEN
+  kvc::registerHostDialects(registry);
+  kvc::registerHostPipelines();
+#endif
 
   mlir::registerTransformsPasses();
 #ifdef KVC_HAS_TRANSFORMS

@@ -8,7 +8,7 @@
 // The list is short on purpose. Left out, and why:
 //   reassociate     turns chains of integer accumulators into trees, which
 //   spill loop unrolling  kvc unrolls; more of it evicts accumulators
-//   vectorisers     the code is vectors already; they cost a third of O2's time
+//   vectorisers     the code is vectors already
 //   loop idioms     make calls of memset and memcpy, and kernels call nothing
 //
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,13 @@
 #include <string>
 #include <vector>
 
+// The sanitised build checks the kernels' own memory accesses too.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KVC_TEST_ASAN 1
+#endif
+#endif
+
 using namespace kvc;
 
 namespace {
@@ -90,6 +97,9 @@ protected:
     options.struct_size = sizeof(options);
     options.target = GetParam();
     options.verify = 1;
+#if KVC_TEST_ASAN
+    options.asan = 1;
+#endif
     ASSERT_EQ(kvc_compile_jit(compiler, text.data(), text.size(), &options,
                               &diag, &module),
               KVC_OK)

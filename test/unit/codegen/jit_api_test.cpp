@@ -223,6 +223,76 @@ TEST_F(JitApi, ShortMessageBuffers) {
   EXPECT_GT(short_diag.length, 7u);
 }
 
+TEST_F(JitApi, RefusesWhatIsNotLoweredYet) {
+  std::string text = kSpec;
+  text.replace(text.find("int8"), 4, "int5");
+  text.replace(text.find("\"zero\": \"min\""), 13, "\"outliers\": 1");
+  kvc_jit_module *module = nullptr;
+  EXPECT_EQ(kvc_compile_jit(compiler, text.data(), text.size(), nullptr, &diag,
+                            &module),
+            KVC_UNSUPPORTED);
+  EXPECT_NE(std::string(message).find("not lowered yet"), std::string::npos)
+      << message;
+}
+
+TEST_F(JitApi, RemarksNameTheirKernel) {
+  std::vector<std::string> remarks;
+  kvc_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.kernels = "decode";
+  options.remark_user = &remarks;
+  options.remark = [](void *user, const char *remark) {
+    static_cast<std::vector<std::string> *>(user)->push_back(remark);
+  };
+  ASSERT_EQ(artifacts(&options, KVC_EMIT_MLIR, "placement"), KVC_OK) << message;
+  ASSERT_FALSE(remarks.empty());
+  for (const std::string &remark : remarks)
+    EXPECT_EQ(remark.rfind("decode: ", 0), 0u) << remark;
+}
+
+TEST_F(JitApi, EmitsEveryKindInOrder) {
+  kvc_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.target = "x86-64-v4+vnni";
+  options.kernels = "append,merge";
+  ASSERT_EQ(artifacts(&options, 31, nullptr), KVC_OK) << message;
+  std::vector<std::string> expected = {
+      "tiny.x86-64-v4+vnni.o", "tiny.x86-64-v4+vnni.s",
+      "tiny.x86-64-v4+vnni.ll", "tiny.x86-64-v4+vnni.llvm.mlir",
+      "tiny.x86-64-v4+vnni.json"};
+  EXPECT_EQ(names, expected);
+  EXPECT_EQ(texts[0].substr(1, 3), "ELF");
+  EXPECT_NE(texts[1].find("kvc_module_tiny_x86_64_v4_vnni"), std::string::npos);
+  EXPECT_EQ(texts[2].find("@kvc_decode"), std::string::npos);
+  // The parameters' bytes are those of the C structs.
+  EXPECT_NE(texts[4].find("\"argument_bytes\": " +
+                          std::to_string(sizeof(kvc_append_args))),
+            std::string::npos)
+      << texts[4];
+  EXPECT_NE(texts[4].find("\"argument_bytes\": " +
+                          std::to_string(sizeof(kvc_merge_args))),
+            std::string::npos)
+      << texts[4];
+
+  std::vector<std::string> first = texts;
+  ASSERT_EQ(artifacts(&options, 31, nullptr), KVC_OK) << message;
+  EXPECT_EQ(texts, first) << "compilation is not deterministic";
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer)
+TEST_F(JitApi, InstrumentedKernelsNeedTheirRuntime) {
+  kvc_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.kernels = "merge";
+  options.asan = 1;
+  kvc_jit_module *module = nullptr;
+  EXPECT_EQ(kvc_compile_jit(compiler, kSpec, std::strlen(kSpec), &options,
+                            &diag, &module),
+            KVC_FAILED);
+  EXPECT_NE(std::string(message).find("__asan_"), std::string::npos) << message;
+}
+#endif
+
 TEST_F(JitApi, CallsFromSeveralThreadsWaitForEachOther) {
   std::vector<std::thread> threads;
   std::vector<kvc_status> statuses(4, KVC_FAILED);
