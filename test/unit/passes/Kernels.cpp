@@ -79,6 +79,10 @@ constexpr VariantRow kVariants[] = {
     {"many_sinks",
      "'q_heads': 4, 'kv_heads': 1, 'window': 17, 'window_sinks': 70",
      {5, 141}},
+    // The window begins in a tile of the sinks.
+    {"near_sinks",
+     "'q_heads': 4, 'kv_heads': 1, 'window': 30, 'window_sinks': 40",
+     {5, 75}},
     {"softcap", "'q_heads': 4, 'kv_heads': 2, 'softcap': 3.0", {4, 66}},
     {"alibi", "'q_heads': 4, 'kv_heads': 2, 'alibi': true", {4, 66}},
     {"alibi_softcap",
