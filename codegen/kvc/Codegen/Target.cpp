@@ -76,6 +76,8 @@ Target makeTarget(const Level &level) {
   target.integerDots = level.integerDots;
   target.hasF16C = level.hasF16C;
   target.hasSSE41 = level.hasSSE41;
+  // Decode is bound by latency without it; further ahead gains nothing.
+  target.prefetchPages = level.integerDots ? 1 : 0;
   return target;
 }
 

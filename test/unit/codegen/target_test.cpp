@@ -38,6 +38,7 @@ TEST(Target, LevelsGrow) {
   EXPECT_EQ(v4.lanes(), 16u);
   EXPECT_FALSE(v1.hasF16C || v1.hasSSE41);
   EXPECT_TRUE(v3.hasF16C && v3.hasSSE41);
+  EXPECT_EQ(v4.prefetchPages, 1);
   EXPECT_EQ(v1.dot, DotKind::Portable);
   EXPECT_EQ(v3.dot, DotKind::AVX2);
   EXPECT_EQ(v4.dot, DotKind::AVX512);
