@@ -1,0 +1,48 @@
+//===- Covering.h - Rows that cover all pairs of levels --------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// A covering array of strength two: every two levels of two properties that may
+// stand together do so in at least one row.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TEST_E2E_COVERING_H
+#define KVC_TEST_E2E_COVERING_H
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kvc::test {
+
+struct Property {
+  std::string name;
+  std::vector<std::string> levels;
+};
+
+/// A level of a property, by their numbers.
+struct Level {
+  size_t property, level;
+  bool operator==(const Level &) const = default;
+};
+
+/// May the two stand in one row? Symmetric. A level of one property that has a
+/// partner in each other one must have a row with all of them.
+using Allowed = std::function<bool(Level, Level)>;
+
+/// One level per property.
+using Row = std::vector<size_t>;
+
+/// Rows without a forbidden pair that cover every allowed one; a function of
+/// the arguments alone. Greedy: few rows, not the fewest.
+std::vector<Row> coveringRows(std::span<const Property> properties,
+                              const Allowed &allowed, uint64_t seed);
+
+} // namespace kvc::test
+
+#endif // KVC_TEST_E2E_COVERING_H

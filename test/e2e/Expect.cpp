@@ -1,0 +1,103 @@
+//===- Expect.cpp - What a run must have stored and computed ----*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expect.h"
+
+#include "kvc/Test/Floats.h"
+
+#include <cstring>
+
+using namespace kvc;
+using namespace kvc::test;
+
+using Lines = std::vector<std::string>;
+
+static std::string show(uint8_t code) { return std::to_string(code); }
+static std::string show(float value) {
+  char text[48];
+  std::snprintf(text, sizeof(text), "%.9g (0x%08x)", double(value),
+                bitsOfFloat(value));
+  return text;
+}
+
+/// Compares [tokens][heads][columns] to the bit.
+template <typename T>
+static void compareBits(const std::string &name, int64_t heads, int64_t columns,
+                        const std::vector<T> &expected,
+                        const std::vector<T> &actual, Lines &wrong) {
+  if (expected.size() != actual.size()) {
+    wrong.push_back(name + ": expected " + std::to_string(expected.size()) +
+                    " elements, got " + std::to_string(actual.size()));
+    return;
+  }
+  size_t count = 0, first = 0;
+  for (size_t i = expected.size(); i-- > 0;)
+    if (std::memcmp(&expected[i], &actual[i], sizeof(T)) != 0) {
+      ++count;
+      first = i;
+    }
+  if (count == 0)
+    return;
+  const auto row = int64_t(first) / columns;
+  wrong.push_back(name + ": " + std::to_string(count) + " of " +
+                  std::to_string(expected.size()) + " differ, first at row " +
+                  std::to_string(row / heads) + ", head " +
+                  std::to_string(row % heads) + ", column " +
+                  std::to_string(int64_t(first) % columns) + ": expected " +
+                  show(expected[first]) + ", got " + show(actual[first]));
+}
+
+/// "auto" is "nhd" where pages are small; otherwise its bytes are not
+/// documented.
+static std::optional<spec::Order> documentedOrder(const spec::Layout &layout) {
+  if (layout.order != spec::Order::Auto)
+    return layout.order;
+  if (layout.kind == spec::LayoutKind::Paged && layout.page < 16)
+    return spec::Order::Nhd;
+  return std::nullopt;
+}
+
+Lines kvc::test::wrongStored(const spec::Spec &spec, const Session &session,
+                             const Engine &engine, const Answer &expected) {
+  Lines wrong;
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
+    const bool isKey = tensor == spec::Tensor::Key;
+    const TensorData &data = isKey ? expected.k : expected.v;
+    const PartData &part = data.parts.front();
+    const std::string prefix = isKey ? "k" : "v";
+    Unpacked actual = session.unpack(engine, tensor);
+    if (!spec::schemeOf(spec, tensor)->isRaw())
+      compareBits(prefix + "_codes", data.heads, part.channels, part.codes,
+                  actual.codes, wrong);
+    compareBits(prefix + "_scale", data.heads, part.blocks, part.scale,
+                actual.scales, wrong);
+    compareBits(prefix + "_zero", data.heads, part.blocks, part.zero,
+                actual.zeros, wrong);
+    compareBits(prefix, data.heads, data.channels, data.x, actual.values,
+                wrong);
+  }
+  if (std::optional<spec::Order> order = documentedOrder(spec.layout)) {
+    Lines bytes = session.wrongBytes(expected, *order);
+    wrong.insert(wrong.end(), bytes.begin(), bytes.end());
+  }
+  return wrong;
+}
+
+Lines kvc::test::wrongAttended(const spec::Spec &spec, const Inputs &inputs,
+                               const Attended &attended,
+                               const Answer &expected) {
+  Lines wrong;
+  auto add = [&](const BoundCheck &check) {
+    if (!check.ok())
+      wrong.push_back(std::to_string(check.worst) + " of the bound, " +
+                      check.where);
+  };
+  add(checkOut(spec, expected.reference, inputs.cuQ, attended.out));
+  add(checkLse(spec, expected.reference, inputs.cuQ, attended.lse));
+  if (!attended.gapsAreUntouched)
+    wrong.push_back("out, lse: bytes between rows were written to");
+  return wrong;
+}

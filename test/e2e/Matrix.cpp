@@ -1,0 +1,328 @@
+//===- Matrix.cpp - The generated cases of the end-to-end test --*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Matrix.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+using namespace kvc::test;
+
+//===----------------------------------------------------------------------===//
+// Properties
+//===----------------------------------------------------------------------===//
+
+std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
+  const std::vector<std::string> codecs = {
+      "f32",       "f16",       "bf16",     "int8 none", "int8 min",
+      "int8 code", "int4 none", "int4 min", "int4 code"};
+  const std::vector<std::string> scaleTypes = {"-", "f16", "bf16", "f32"};
+  const std::vector<std::string> scaleChannels = {"-",  "all", "8",  "16",
+                                                  "32", "64",  "odd"};
+  const std::vector<std::string> dims = {"16",  "24",  "40",  "64",
+                                         "72",  "80",  "96",  "112",
+                                         "128", "192", "256", "576"};
+  const std::vector<std::string> floats = {"f16", "bf16", "f32"};
+  const std::vector<std::string> noYes = {"no", "yes"};
+
+  std::vector<Property> result = {
+      {"key.codec", codecs},
+      {"key.scale.dtype", scaleTypes},
+      {"key.scale.channels", scaleChannels},
+      {"head_dim", dims},
+      {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
+      {"kv_heads", {"1", "2", "3"}},
+      {"mask",
+       {"causal", "none", "window 1", "window 7", "window 90",
+        "window 9 sinks 3", "window 70 sinks 80", "window 1000 sinks 1"}},
+      {"softcap", {"none", "5", "50"}},
+      {"alibi", noYes},
+      {"sink_logits", noYes},
+      {"scale", {"default", "0.3"}},
+      {"order", {"nhd", "hnd", "auto"}},
+      {"query", floats},
+      {"output", {"same", "f16", "bf16", "f32"}},
+      {"append", {"0", "1", "3", "5", "16", "64"}},
+      {"batch",
+       {"decode", "prefill", "mixed", "several queries", "empty sequences",
+        "more queries than keys", "no queries", "no sequences",
+        "around page ends", "long"}},
+      {"values", {}},
+      {"rows", {"dense", "padded", "head-major"}},
+  };
+  for (InputMode mode : kInputModes)
+    for (Property &property : result)
+      if (property.name == "values")
+        property.levels.push_back(std::string(nameOf(mode)));
+
+  std::vector<std::string> pages = {"1",  "2",  "4",   "8",  "16",
+                                    "32", "64", "128", "256"};
+  if (interleaved) {
+    // V's scheme takes as many bytes as K's: the same one, or its counterpart.
+    result.push_back({"page", pages});
+    result.push_back({"value.codec", {"as key", "counterpart"}});
+    return result;
+  }
+  pages.insert(pages.begin(), "contiguous");
+  result.push_back({"page", pages});
+  result.push_back({"value_dim", dims});
+  result.push_back({"value.codec", codecs});
+  result.push_back({"value.scale.dtype", scaleTypes});
+  result.push_back({"value.scale.channels", scaleChannels});
+  return result;
+}
+
+static bool isInteger(const std::string &codec) {
+  return codec.starts_with("int");
+}
+
+Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
+  auto rule = [](const std::string &p, const std::string &a,
+                 const std::string &q, const std::string &b) {
+    for (std::string tensor : {"key", "value"}) {
+      std::string codec = tensor + ".codec", dtype = tensor + ".scale.dtype",
+                  channels = tensor + ".scale.channels";
+      if (p == codec && (q == dtype || q == channels) &&
+          isInteger(a) != (b != "-"))
+        return false;
+      if (p == dtype && q == channels && (a == "-") != (b == "-"))
+        return false;
+      // "odd" divides everything.
+      if (p == channels && q == (tensor == "key" ? "head_dim" : "value_dim") &&
+          std::isdigit(static_cast<unsigned char>(a[0])) &&
+          std::stoi(b) % std::stoi(a) != 0)
+        return false;
+    }
+    if (p == "group" && q == "kv_heads" && std::stoi(a) > 16 && b == "3")
+      return false;
+    return true;
+  };
+  return [properties, rule](Level a, Level b) {
+    const Property &p = properties[a.property], &q = properties[b.property];
+    const std::string &x = p.levels[a.level], &y = q.levels[b.level];
+    return rule(p.name, x, q.name, y) && rule(q.name, y, p.name, x);
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// A row as a spec
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Choice = std::map<std::string, std::string>;
+
+std::string quoted(const std::string &text) { return '"' + text + '"'; }
+
+/// The largest odd divisor that is no larger than 9: 1 for powers of two.
+int64_t oddDivisor(int64_t channels) {
+  for (int64_t n : {9, 7, 5, 3})
+    if (channels % n == 0)
+      return n;
+  return 1;
+}
+
+std::string schemeText(const std::string &codec, const std::string &dtype,
+                       const std::string &channels, int64_t tensorChannels) {
+  if (!isInteger(codec))
+    return "{\"codec\": " + quoted(codec) + "}";
+  std::string width = channels == "all" ? quoted("all")
+                      : channels == "odd"
+                          ? std::to_string(oddDivisor(tensorChannels))
+                          : channels;
+  return "{\"codec\": " + quoted(codec.substr(0, 4)) +
+         ", \"scale\": {\"tokens\": 1, \"channels\": " + width +
+         ", \"dtype\": " + quoted(dtype) +
+         "}, \"zero\": " + quoted(codec.substr(5)) + "}";
+}
+
+/// Another word with the same bytes per token, if there is one.
+std::string counterpart(const std::string &word) {
+  static const std::map<std::string, std::string> other = {
+      {"f16", "bf16"},           {"bf16", "f16"},
+      {"int8 min", "int8 code"}, {"int8 code", "int8 min"},
+      {"int4 min", "int4 code"}, {"int4 code", "int4 min"}};
+  auto found = other.find(word);
+  return found == other.end() ? word : found->second;
+}
+
+std::string attentionText(const Choice &row) {
+  int64_t kvHeads = std::stoi(row.at("kv_heads"));
+  std::string text =
+      "{\"q_heads\": " + std::to_string(kvHeads * std::stoi(row.at("group"))) +
+      ", \"kv_heads\": " + row.at("kv_heads") +
+      ", \"head_dim\": " + row.at("head_dim") +
+      ", \"value_dim\": " + row.at("value_dim");
+  if (row.at("scale") != "default")
+    text += ", \"scale\": " + row.at("scale");
+  const std::string &mask = row.at("mask");
+  if (mask == "none" || mask == "causal")
+    text += ", \"mask\": " + quoted(mask);
+  int window = 0, sinks = 0;
+  int numbers =
+      std::sscanf(mask.c_str(), "window %d sinks %d", &window, &sinks);
+  if (numbers >= 1)
+    text += ", \"window\": " + std::to_string(window);
+  if (numbers == 2)
+    text += ", \"window_sinks\": " + std::to_string(sinks);
+  if (row.at("softcap") != "none")
+    text += ", \"softcap\": " + row.at("softcap");
+  for (const char *name : {"alibi", "sink_logits"})
+    if (row.at(name) == "yes")
+      text += ", " + quoted(name) + ": true";
+  return text + "}";
+}
+
+std::string specText(const std::string &name, const Choice &row,
+                     bool interleaved) {
+  auto scheme = [&](const std::string &tensor, const char *dim) {
+    return schemeText(
+        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"),
+        row.at(tensor + ".scale.channels"), std::stoi(row.at(dim)));
+  };
+  std::string text = "{\"kvc\": 1, \"name\": " + quoted(name) +
+                     ",\n \"attention\": " + attentionText(row) +
+                     ",\n \"io\": {\"query\": " + quoted(row.at("query"));
+  if (row.at("output") != "same")
+    text += ", \"output\": " + quoted(row.at("output"));
+  text += "},\n \"key\": " + scheme("key", "head_dim") +
+          ",\n \"value\": " + scheme("value", "value_dim") +
+          ",\n \"layout\": {\"kind\": ";
+  if (row.at("page") == "contiguous")
+    text += quoted("contiguous");
+  else
+    text += quoted("paged") + ", \"page\": " + row.at("page");
+  text += ", \"order\": " + quoted(row.at("order"));
+  if (interleaved)
+    text += ", \"interleaved\": true";
+  return text + "}}\n";
+}
+
+//===----------------------------------------------------------------------===//
+// A row as lengths
+//===----------------------------------------------------------------------===//
+
+/// What the f64 reference may multiply for one case, and what it may quantise.
+constexpr int64_t kMaxProducts = 24'000'000, kMaxElements = 1'200'000;
+
+class LengthMaker {
+public:
+  LengthMaker(const Choice &row, Random &random) : random(random) {
+    int64_t kvHeads = std::stoi(row.at("kv_heads"));
+    int64_t channels =
+        std::stoi(row.at("head_dim")) + std::stoi(row.at("value_dim"));
+    keyCost = kvHeads * channels;
+    pairCost = keyCost * std::stoi(row.at("group"));
+    page = row.at("page") == "contiguous" ? 64 : std::stoi(row.at("page"));
+  }
+
+  std::vector<Lengths> make(const std::string &batch) {
+    if (batch == "decode")
+      return {{1, keys()}, {1, keys()}, {1, 1}};
+    if (batch == "prefill") {
+      int64_t n = queriesOf(120, 0);
+      return {{n, n}};
+    }
+    if (batch == "mixed") {
+      int64_t all = keys(), n = queriesOf(40, 0);
+      return {{1, keys()}, {n, n}, {queriesOf(30, all), all}, {1, keys()}};
+    }
+    if (batch == "several queries") {
+      int64_t all = keys();
+      return {{queriesOf(2 + random.below(7), all), all}, {2, keys()}};
+    }
+    if (batch == "empty sequences")
+      return {
+          {0, 0}, {1, keys()}, {0, keys()}, {3, 0}, {1, 1 + random.below(9)}};
+    if (batch == "more queries than keys")
+      return {{9, 4}, {queriesOf(30, 17), 17}, {2, 1}};
+    if (batch == "no queries")
+      return {{0, keys()}, {0, 0}};
+    if (batch == "no sequences")
+      return {};
+    if (batch == "around page ends")
+      return {{1, page},
+              {1, page + 1},
+              {2, 2 * page},
+              {1, std::max<int64_t>(1, page - 1)},
+              {1, 64}};
+    // Long: several splits, and queries that do not all see them.
+    int64_t all = 1500 + random.below(1100);
+    return {{queriesOf(3, all), all}, {1, 1 + random.below(40)}};
+  }
+
+private:
+  int64_t keys() {
+    return std::min(20 + random.below(181),
+                    std::max<int64_t>(20, kMaxElements / keyCost / 3));
+  }
+
+  /// At most `wanted` queries over `keys` keys (0: over themselves).
+  int64_t queriesOf(int64_t wanted, int64_t keys) {
+    while (wanted > 1 &&
+           wanted * (keys ? keys : wanted) * pairCost > kMaxProducts)
+      --wanted;
+    return wanted;
+  }
+
+  Random &random;
+  int64_t keyCost, pairCost, page;
+};
+
+MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
+                    const Row &row, bool interleaved, Random &random) {
+  Choice choice;
+  MatrixCase result;
+  for (size_t p = 0; p < row.size(); ++p) {
+    const std::string &level = properties[p].levels[row[p]];
+    choice[properties[p].name] = level;
+    result.levels += (p ? ", " : "") + properties[p].name + "=" + level;
+  }
+  if (interleaved) {
+    bool other = choice["value.codec"] == "counterpart";
+    for (std::string name : {"codec", "scale.dtype"}) {
+      const std::string &of = choice["key." + name];
+      choice["value." + name] = other ? counterpart(of) : of;
+    }
+    choice["value.scale.channels"] = choice["key.scale.channels"];
+    choice["value_dim"] = choice["head_dim"];
+    result.levels += ", interleaved";
+  }
+  char name[32];
+  std::snprintf(name, sizeof(name), "matrix_%03zu", number);
+  result.name = name;
+  result.spec = specText(name, choice, interleaved);
+  result.lengths = LengthMaker(choice, random).make(choice["batch"]);
+  for (InputMode mode : kInputModes)
+    if (nameOf(mode) == choice["values"])
+      result.mode = mode;
+  result.inputSeed = random.next();
+  result.appendChunk = std::stoi(choice["append"]);
+  const int64_t chunks[] = {0, 1, 7, 64};
+  do
+    result.otherChunk = chunks[random.below(4)];
+  while (result.otherChunk == result.appendChunk);
+  result.rows = choice["rows"] == "dense"    ? RowOrder::Dense
+                : choice["rows"] == "padded" ? RowOrder::Padded
+                                             : RowOrder::HeadMajor;
+  return result;
+}
+
+} // namespace
+
+std::vector<MatrixCase> kvc::test::matrixCases(uint64_t seed) {
+  std::vector<MatrixCase> cases;
+  Random random(seed);
+  for (bool interleaved : {false, true}) {
+    std::vector<Property> properties = matrixProperties(interleaved);
+    for (const Row &row :
+         coveringRows(properties, matrixAllowed(properties), random.next()))
+      cases.push_back(
+          makeCase(cases.size(), properties, row, interleaved, random));
+  }
+  return cases;
+}

@@ -1,0 +1,43 @@
+//===- Matrix.h - The generated cases of the end-to-end test ---*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Specs and inputs in which every two levels of every two properties that the
+// compiler lowers meet at least once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TEST_E2E_MATRIX_H
+#define KVC_TEST_E2E_MATRIX_H
+
+#include "Covering.h"
+#include "Rows.h"
+#include "kvc/Test/Inputs.h"
+
+namespace kvc::test {
+
+struct MatrixCase {
+  std::string name;   ///< "matrix_017"; also the spec's.
+  std::string levels; ///< "key.codec=int4 group=3 ..", for people.
+  std::string spec;   ///< JSON.
+  std::vector<Lengths> lengths;
+  InputMode mode;
+  uint64_t inputSeed;
+  int64_t appendChunk; ///< 0: all at once.
+  int64_t otherChunk;  ///< Another one, which must store the same.
+  RowOrder rows;
+};
+
+/// Properties with K and V apart, and with K's and V's pages as one.
+std::vector<Property> matrixProperties(bool interleaved);
+/// Which levels may meet.
+Allowed matrixAllowed(std::span<const Property> properties);
+
+/// All cases, a function of the seed alone.
+std::vector<MatrixCase> matrixCases(uint64_t seed);
+
+} // namespace kvc::test
+
+#endif // KVC_TEST_E2E_MATRIX_H

@@ -1,0 +1,308 @@
+//===- Session.cpp - One batch through compiled kernels ---------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "kvc/Test/PackedBytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kvc;
+using namespace kvc::test;
+using spec::Tensor;
+
+Session::Session(const Engine &engine, const spec::Spec &spec,
+                 const Inputs &inputs, RowOrder rowOrder, int64_t chunk)
+    : spec(spec), inputs(inputs), rowOrder(rowOrder),
+      specHandle(engine.spec()) {
+  createCache();
+  append(engine, chunk);
+}
+
+void Session::createCache() {
+  Diag diag;
+  kvc_cache_options options{};
+  options.struct_size = sizeof(options);
+  options.spec = specHandle;
+  options.flags = KVC_CACHE_POISON;
+  options.device = guardedDevice.get();
+  options.max_sequences = std::max<int64_t>(1, int64_t(batch()));
+  const int64_t page = spec.layout.page;
+  kvc_page_memory lent{};
+  if (spec.layout.kind == spec::LayoutKind::Paged) {
+    options.num_pages = 1;
+    for (size_t i = 0; i < batch(); ++i)
+      options.num_pages += (length(i) + page - 1) / page;
+    int64_t bytes[2];
+    for (kvc_tensor tensor : {KVC_KEY, KVC_VALUE})
+      diag.check(
+          kvc_page_slice_bytes(specHandle, tensor, page, diag, &bytes[tensor]));
+    if (spec.layout.interleaved)
+      diag.check(kvc_page_bytes(specHandle, page, diag, &bytes[KVC_KEY]));
+    else
+      valuePages.emplace(options.num_pages, bytes[KVC_VALUE]);
+    keyPages.emplace(options.num_pages, bytes[KVC_KEY]);
+    lent.key = keyPages->run(0);
+    lent.key_stride = keyPages->stride();
+    if (valuePages) {
+      lent.value = valuePages->run(0);
+      lent.value_stride = valuePages->stride();
+    }
+    // Lent memory is never filled.
+    options.flags = 0;
+    options.borrowed = &lent;
+  } else {
+    options.capacity_tokens = 64;
+    for (size_t i = 0; i < batch(); ++i)
+      options.capacity_tokens += (length(i) + 63) / 64 * 64;
+  }
+  kvc_cache *made = nullptr;
+  diag.check(kvc_cache_create(&options, diag, &made));
+  cache.reset(made);
+  sequences.resize(batch());
+  for (kvc_sequence &sequence : sequences)
+    diag.check(kvc_cache_create_sequence(made, diag, &sequence));
+}
+
+void Session::append(const Engine &engine, int64_t chunk) {
+  Diag diag;
+  const spec::Attention &attention = spec.attention;
+  const int64_t count = int64_t(batch());
+  std::vector<int64_t> done(batch(), 0), fresh(batch());
+  for (;;) {
+    std::vector<int32_t> starts{0};
+    for (size_t i = 0; i < batch(); ++i) {
+      int64_t left = length(i) - done[i];
+      fresh[i] = chunk ? std::min(chunk, left) : left;
+      starts.push_back(int32_t(starts.back() + fresh[i]));
+    }
+    if (starts.back() == 0)
+      return;
+    auto gather = [&](const std::vector<float> &from, int64_t channels) {
+      Rows rows(starts.back(), attention.kvHeads, channels, spec.io.query,
+                rowOrder);
+      const auto width = size_t(attention.kvHeads * channels);
+      for (size_t i = 0; i < batch(); ++i)
+        for (int64_t t = 0; t < fresh[i]; ++t)
+          rows.setToken(
+              starts[i] + t,
+              std::span(from).subspan(
+                  size_t(inputs.cuKv[i] + done[i] + t) * width, width));
+      return rows;
+    };
+    Rows key = gather(inputs.k, attention.headDim);
+    Rows value = gather(inputs.v, attention.valueDim);
+    kvc_append_request request{sizeof(request), count, sequences.data(),
+                               fresh.data()};
+    diag.check(kvc_cache_append(cache.get(), &request, diag));
+    kvc_batch batch{};
+    batch.struct_size = sizeof(batch);
+    batch.cache = cache.get();
+    batch.num_sequences = count;
+    batch.token_start = starts.data();
+    batch.sequences = sequences.data();
+    batch.key = key.in();
+    batch.value = value.in();
+    diag.check(kvc_run_append(engine.module(), &batch, nullptr, diag));
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      diag.check(kvc_cache_commit(cache.get(), sequences[i], fresh[i], diag));
+      done[i] += fresh[i];
+    }
+  }
+}
+
+/// One f32 per query head, behind which nothing may be read.
+static GuardedBuffer perHead(const std::vector<float> &values) {
+  GuardedBuffer buffer(int64_t(values.size() * sizeof(float)));
+  std::memcpy(buffer.data(), values.data(), values.size() * sizeof(float));
+  return buffer;
+}
+
+Attended Session::attend(const Engine &engine,
+                         const kvc_parallel_for *threads) const {
+  Diag diag;
+  const spec::Attention &attention = spec.attention;
+  std::vector<int32_t> starts(inputs.cuQ.begin(), inputs.cuQ.end());
+  std::vector<int32_t> queries, lengths;
+  for (size_t i = 0; i < batch(); ++i) {
+    queries.push_back(starts[i + 1] - starts[i]);
+    lengths.push_back(int32_t(length(i)));
+  }
+  kvc_plan_options options{};
+  options.struct_size = sizeof(options);
+  options.module = engine.module();
+  options.num_sequences = int64_t(batch());
+  options.queries = queries.data();
+  options.lengths = lengths.data();
+  options.device = guardedDevice.get();
+  kvc_plan *planned = nullptr;
+  diag.check(kvc_plan_create(&options, diag, &planned));
+  const PlanHandle plan(planned);
+
+  const int64_t tokens = inputs.cuQ.back();
+  Rows query(tokens, attention.qHeads, attention.headDim, spec.io.query,
+             rowOrder);
+  const auto width = size_t(attention.qHeads * attention.headDim);
+  for (int64_t t = 0; t < tokens; ++t)
+    query.setToken(t, std::span(inputs.q).subspan(size_t(t) * width, width));
+  Rows out(tokens, attention.qHeads, attention.valueDim, spec.io.output,
+           rowOrder);
+  Rows lse(tokens, attention.qHeads, 1, spec::DType::F32, rowOrder);
+  const GuardedBuffer slopes = perHead(inputs.slopes);
+  const GuardedBuffer sinks = perHead(inputs.sinks);
+  kvc_batch batch{};
+  batch.struct_size = sizeof(batch);
+  batch.cache = cache.get();
+  batch.num_sequences = options.num_sequences;
+  batch.token_start = starts.data();
+  batch.sequences = sequences.data();
+  batch.query = query.in();
+  if (attention.alibi)
+    batch.alibi_slopes = reinterpret_cast<const float *>(slopes.data());
+  if (attention.sinkLogits)
+    batch.sink_logits = reinterpret_cast<const float *>(sinks.data());
+  const kvc_out_rows outRows = out.out(), lseRows = lse.out();
+  diag.check(
+      kvc_run_attend(plan.get(), &batch, threads, diag, &outRows, &lseRows));
+
+  Attended result;
+  result.out = out.values();
+  result.lse = lse.values();
+  result.outBytes.assign(out.bytes().begin(), out.bytes().end());
+  result.lseBytes.assign(lse.bytes().begin(), lse.bytes().end());
+  result.gapsAreUntouched = out.gapsAreUntouched() && lse.gapsAreUntouched();
+  return result;
+}
+
+Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
+  Diag diag;
+  const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts.front();
+  const int64_t rows = inputs.cuKv.back() * spec.attention.kvHeads;
+  Unpacked result;
+  result.values.resize(size_t(rows * part.channels()));
+  result.codes.resize(part.codec.isRaw() ? 0 : result.values.size());
+  result.scales.resize(size_t(rows * part.blocks()));
+  result.zeros.resize(part.zero == spec::Zero::None ? 0 : result.scales.size());
+  for (size_t i = 0; i < batch(); ++i) {
+    const int64_t row = inputs.cuKv[i] * spec.attention.kvHeads;
+    kvc_unpacked to{};
+    to.struct_size = sizeof(to);
+    to.values = result.values.data() + row * part.channels();
+    if (!result.codes.empty())
+      to.codes = reinterpret_cast<int8_t *>(result.codes.data()) +
+                 row * part.channels();
+    if (!result.scales.empty())
+      to.scales = result.scales.data() + row * part.blocks();
+    if (!result.zeros.empty())
+      to.zeros = result.zeros.data() + row * part.blocks();
+    diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i], 0,
+                                length(i), nullptr, diag,
+                                tensor == Tensor::Key ? &to : nullptr,
+                                tensor == Tensor::Value ? &to : nullptr));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Documented bytes
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> Session::wrongBytes(const Answer &expected,
+                                             spec::Order order) const {
+  Diag diag;
+  spec::Spec packing = spec;
+  packing.layout.order = order;
+  std::vector<std::string> wrong;
+  for (size_t i = 0; i < batch(); ++i) {
+    if (length(i) == 0)
+      continue;
+    kvc_cache_view view{};
+    diag.check(kvc_cache_get_view(cache.get(), sequences[i], diag, &view));
+    if (view.page_table) {
+      comparePages(packing, expected, i, view, wrong);
+    } else {
+      compareRun(packing, expected, Tensor::Key, i, view.key, wrong);
+      compareRun(packing, expected, Tensor::Value, i, view.value, wrong);
+    }
+  }
+  return wrong;
+}
+
+void Session::comparePages(const spec::Spec &packing, const Answer &expected,
+                           size_t sequence, const kvc_cache_view &view,
+                           std::vector<std::string> &wrong) const {
+  const BodyRows key = bodyRows(packing, Tensor::Key, inputs.cuKv, sequence);
+  const BodyRows value =
+      bodyRows(packing, Tensor::Value, inputs.cuKv, sequence);
+  auto compare = [&](const char *what, int64_t page, const GuardedRuns &memory,
+                     const PackedBytes &bytes) {
+    const uint8_t *actual = memory.run(view.page_table[page]);
+    std::string difference =
+        bytes.firstDifference({actual, bytes.bytes.size()});
+    if (!difference.empty())
+      wrong.push_back("sequence " + std::to_string(sequence) + ", " + what +
+                      " page " + std::to_string(page) + ": " + difference);
+  };
+  const int64_t tokens = packing.layout.page;
+  for (int64_t page = 0; page * tokens < length(sequence); ++page) {
+    if (packing.layout.interleaved) {
+      compare("interleaved", page, *keyPages,
+              packedInterleavedPage(packing, expected.k, key, expected.v, value,
+                                    page));
+      continue;
+    }
+    compare("key", page, *keyPages,
+            packedPage(packing, Tensor::Key, expected.k, key, page));
+    compare("value", page, *valuePages,
+            packedPage(packing, Tensor::Value, expected.v, value, page));
+  }
+}
+
+void Session::compareRun(const spec::Spec &packing, const Answer &expected,
+                         Tensor tensor, size_t sequence,
+                         const kvc_tensor_view &view,
+                         std::vector<std::string> &wrong) const {
+  const TensorData &data = tensor == Tensor::Key ? expected.k : expected.v;
+  const PackedBytes all = packedContiguous(
+      packing, tensor, data, bodyRows(packing, tensor, inputs.cuKv, sequence));
+  const spec::PartScheme &part = spec::schemeOf(packing, tensor)->parts.front();
+  const int64_t capacity = (length(sequence) + 63) / 64 * 64;
+  const int64_t heads = data.heads;
+  // The cache's memory may have room for more tokens than the documented page
+  // of the tokens it holds, which moves regions and, with "hnd", heads.
+  const bool headFirst = packing.layout.order == spec::Order::Hnd;
+  int64_t offset = 0;
+  auto compare = [&](const char *what, const kvc_region &region,
+                     int64_t rowBytes) {
+    const int64_t runs = headFirst ? heads : 1;
+    const int64_t runBytes = capacity * heads * rowBytes / runs;
+    for (int64_t run = 0; run < runs; ++run) {
+      auto cut = [&](const std::vector<uint8_t> &bytes) {
+        auto begin = bytes.begin() + offset + run * runBytes;
+        return std::vector<uint8_t>(begin, begin + runBytes);
+      };
+      PackedBytes here{cut(all.bytes), cut(all.known)};
+      std::string difference = here.firstDifference(
+          {region.base + run * region.head_stride, size_t(runBytes)});
+      if (!difference.empty())
+        wrong.push_back("sequence " + std::to_string(sequence) +
+                        (tensor == Tensor::Key ? ", key " : ", value ") + what +
+                        " of run " + std::to_string(run) + ": " + difference);
+    }
+    offset += (capacity * heads * rowBytes + 15) / 16 * 16;
+  };
+  const unsigned bits =
+      part.codec.isRaw() ? spec::bitsOf(part.codec.raw) : part.codec.bits;
+  compare("codes", view.codes, part.channels() * bits / 8);
+  if (!part.scale)
+    return;
+  const int64_t blockBytes =
+      part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
+  compare("scales", view.scales, blockBytes);
+  if (part.zero != spec::Zero::None)
+    compare("zeros", view.zeros, blockBytes);
+}

@@ -1,0 +1,86 @@
+//===- Session.h - One batch through compiled kernels ----------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Append, attend and read back through the runtime's C API, with every byte
+// that kernels may touch in guarded memory: a paged cache gets pages that the
+// session lends to it, everything else comes from a guarded device.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TEST_E2E_SESSION_H
+#define KVC_TEST_E2E_SESSION_H
+
+#include "Guard.h"
+#include "Rows.h"
+#include "kvc/Engine.h"
+#include "kvc/Test/Inputs.h"
+
+#include <optional>
+
+namespace kvc::test {
+
+/// What an attend wrote.
+struct Attended {
+  std::vector<double> out; ///< [total_q][q_heads][value_dim]
+  std::vector<double> lse; ///< [total_q][q_heads]
+  std::vector<uint8_t> outBytes, lseBytes;
+  bool gapsAreUntouched = true;
+};
+
+/// One tensor of a cache as "unpack" reads it, shaped as in Quantise.h.
+struct Unpacked {
+  std::vector<uint8_t> codes;
+  std::vector<float> scales, zeros, values;
+};
+
+/// A cache with the keys and values of `inputs`. Failures are thrown.
+class Session {
+public:
+  /// Appends through `engine`, at most `chunk` tokens of every sequence per
+  /// call (0: all at once).
+  Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
+          RowOrder rowOrder, int64_t chunk);
+
+  /// Attends through any engine whose kernels read this cache.
+  Attended attend(const Engine &engine, const kvc_parallel_for *threads) const;
+  Unpacked unpack(const Engine &engine, spec::Tensor tensor) const;
+
+  /// What is wrong with the bytes of a cache whose order means `order`, nhd or
+  /// hnd: one line per page, or per region of a contiguous cache, that differs.
+  std::vector<std::string> wrongBytes(const Answer &expected,
+                                      spec::Order order) const;
+
+  const GuardedDevice &device() const { return guardedDevice; }
+  /// Frees the cache and with it what it took from the device.
+  void freeCache() { cache.reset(); }
+
+private:
+  size_t batch() const { return inputs.cuKv.size() - 1; }
+  int64_t length(size_t i) const { return inputs.cuKv[i + 1] - inputs.cuKv[i]; }
+  void createCache();
+  void append(const Engine &engine, int64_t chunk);
+  void comparePages(const spec::Spec &packing, const Answer &expected,
+                    size_t sequence, const kvc_cache_view &view,
+                    std::vector<std::string> &wrong) const;
+  void compareRun(const spec::Spec &packing, const Answer &expected,
+                  spec::Tensor tensor, size_t sequence,
+                  const kvc_tensor_view &view,
+                  std::vector<std::string> &wrong) const;
+
+  const spec::Spec &spec;
+  const Inputs &inputs;
+  RowOrder rowOrder;
+  const kvc_spec *specHandle;
+  // The cache refers to the device and to the pages.
+  GuardedDevice guardedDevice;
+  std::optional<GuardedRuns> keyPages, valuePages;
+  CacheHandle cache;
+  std::vector<kvc_sequence> sequences;
+};
+
+} // namespace kvc::test
+
+#endif // KVC_TEST_E2E_SESSION_H

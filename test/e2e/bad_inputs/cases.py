@@ -1,0 +1,218 @@
+"""Every case: a name, what is wrong, the exit code, and a text that the one message must have."""
+
+import json
+import struct
+
+from files import SPEC, Tensor, as_text, edited, file_of, good_file, inputs, layout_of, spec, starts
+
+
+class Case:
+    """A command over files in a fresh folder.
+
+    `files` are made before; `args` may say {spec}, {in}, {out} and the names of
+    `files`. Whatever was in the folder must be there unchanged afterwards, and
+    nothing else.
+    """
+
+    def __init__(self, name, code, message, args=None, spec_bytes=None, input_bytes=None, files=None):
+        self.name, self.code, self.message = name, code, message
+        self.args = args or ["run", "{spec}", "--inputs", "{in}", "--output", "{out}", "--dump-cache", "dump", "--stats", "stats"]
+        self.spec_bytes, self.input_bytes, self.files = spec_bytes, input_bytes, files or {}
+
+
+def bad_spec(name, message, document):
+    text = document if isinstance(document, bytes) else as_text(document)
+    return Case("spec: " + name, 1, message, spec_bytes=text)
+
+
+def bad_file(name, message, content):
+    return Case("safetensors: " + name, 1, message, input_bytes=content)
+
+
+def bad_input(name, message, document=None, **changes):
+    return Case("inputs: " + name, 1, message, spec_bytes=as_text(document) if document else None, input_bytes=good_file(**changes))
+
+
+def bad_args(name, code, message, *args, files=None):
+    return Case("arguments: " + name, code, message, args=list(args), files=files)
+
+
+def nested(levels):
+    return b'{"kvc": ' + b"[" * levels + b"]" * levels + b"}"
+
+
+TEXT = as_text(SPEC)
+
+SPECS = [
+    bad_spec("empty file", "", b""),
+    bad_spec("only blanks", "", b" \n\t "),
+    bad_spec("binary noise", "", bytes(range(256))),
+    bad_spec("not an object", "", b"[1, 2]"),
+    bad_spec("cut short", "", TEXT[:-20]),
+    bad_spec("byte-order mark", "", b"\xef\xbb\xbf" + TEXT),
+    bad_spec("second document", "", TEXT + TEXT),
+    bad_spec("not UTF-8", "", TEXT.replace(b"small", b"sm\xffll")),
+    bad_spec("nested too deep", "", nested(100)),
+    bad_spec("nested far too deep", "", nested(100000)),
+    bad_spec("repeated key", "query", TEXT.replace(b'"query": "f16"', b'"query": "f16", "query": "f16"')),
+    bad_spec("unknown key", "q_heads", spec(attention__q_head=4)),
+    bad_spec("null", "", TEXT.replace(b'"q_heads": 4', b'"q_heads": null')),
+    bad_spec("NaN", "", TEXT.replace(b'"q_heads": 4', b'"q_heads": NaN')),
+    bad_spec("float for an integer", "q_heads", spec(attention__q_heads=4.0)),
+    bad_spec("text for an integer", "q_heads", spec(attention__q_heads="4")),
+    bad_spec("no version", "kvc", spec(kvc=None)),
+    bad_spec("other version", "kvc", spec(kvc=2)),
+    bad_spec("no attention", "attention", spec(attention=None)),
+    bad_spec("no key", "key", spec(key=None)),
+    bad_spec("no query type", "query", spec(io__query=None)),
+    bad_spec("heads that do not divide", "q_heads", spec(attention__q_heads=3)),
+    bad_spec("group too large", "", spec(attention__q_heads=258)),
+    bad_spec("head_dim no multiple of 8", "head_dim", spec(attention__head_dim=20)),
+    bad_spec("head_dim too large", "head_dim", spec(attention__head_dim=584)),
+    bad_spec("integer beyond 64 bits", "q_heads", TEXT.replace(b'"q_heads": 4', b'"q_heads": 99999999999999999999')),
+    bad_spec("negative scale", "scale", spec(attention__scale=-1)),
+    bad_spec("scale beyond f32", "scale", spec(attention__scale=1e39)),
+    bad_spec("window of 0", "window", spec(attention__window=0)),
+    bad_spec("window without causal", "window", spec(attention__window=4, attention__mask="none")),
+    bad_spec("unknown mask", "mask", spec(attention__mask="tree")),
+    bad_spec("unknown codec", "codec", spec(key__codec="int9")),
+    bad_spec("int8 without scale", "scale", spec(key__scale=None)),
+    bad_spec("raw with scale", "scale", spec(key__codec="f16")),
+    bad_spec("scale block that does not divide", "channels", spec(key__scale__channels=5)),
+    bad_spec("unknown zero", "zero", spec(key__zero="max")),
+    bad_spec("page no power of two", "page", spec(layout__page=48)),
+    bad_spec("paged without page", "page", spec(layout__page=None)),
+    bad_spec("unknown order", "order", spec(layout__order="nhdc")),
+    bad_spec("not lowered yet", "not lowered yet", spec(key__rotate=16)),
+    bad_spec("MLIR that is none", "", b"func.func @f("),
+    bad_spec("MLIR without a spec", "", b"module {}\n"),
+]
+
+
+def swap(old, new):
+    header, data = layout_of(inputs())
+    return file_of(json.dumps(header).replace(old, new).encode(), data)
+
+
+HEADER, DATA = layout_of(inputs())
+
+FILES = [
+    bad_file("empty file", "", b""),
+    bad_file("seven bytes", "", b"\0" * 7),
+    bad_file("no header", "", struct.pack("<Q", 0)),
+    bad_file("header longer than the file", "", struct.pack("<Q", 1 << 20) + b"{}"),
+    bad_file("header of 2^63 bytes", "", struct.pack("<Q", 1 << 63) + b"{}"),
+    bad_file("header that is no object", "", file_of(b"[]", DATA)),
+    bad_file("header cut short", "", file_of(json.dumps(HEADER).encode()[:-9], DATA)),
+    bad_file("trailing bytes", "", file_of(HEADER, DATA + b"\0")),
+    bad_file("data cut short", "", file_of(HEADER, DATA[:-1])),
+    bad_file("repeated name", '"q"', swap('"k": {', '"q": {')),
+    bad_file("unknown type", "F8", swap('"F16"', '"F8"')),
+    bad_file("missing offsets", "data_offsets", swap("data_offsets", "offsets")),
+    bad_file("negative extent", "", swap("[3, 4, 16]", "[-3, 4, 16]")),
+    bad_file("extents that overflow", "", swap("[3, 4, 16]", "[9223372036854775807, 9223372036854775807, 16]")),
+    bad_file("shape larger than its bytes", "", swap("[3, 4, 16]", "[30, 4, 16]")),
+    bad_file("offsets that overlap", "", edited(lambda header, data: header["k"].update(data_offsets=[0, 448]))),
+    bad_file("offsets that fall", "", edited(lambda header, data: header["k"].update(data_offsets=[832, 384]))),
+    bad_file("a hole", "", edited(lambda header, data: (dict(list(header.items())[1:]), data))),
+    bad_file("a spec instead", "", TEXT),
+]
+
+NAN, INFINITY = float("nan"), float("inf")
+
+INPUTS = [
+    bad_input("no q", '"q"', q=None),
+    bad_input("no v", '"v"', v=None),
+    bad_input("no cu_seqlens_kv", '"cu_seqlens_kv"', cu_seqlens_kv=None),
+    bad_input("q of integers", '"q"', q=Tensor("I32", [3, 4, 16])),
+    bad_input("q in f64", '"q"', q=Tensor("F64", [3, 4, 16])),
+    bad_input("q of two dimensions", '"q"', q=Tensor("F16", [3, 64])),
+    bad_input("too few query rows", '"q"', q=Tensor("F16", [2, 4, 16])),
+    bad_input("wrong heads of k", '"k"', k=Tensor("F16", [7, 4, 16])),
+    bad_input("wrong channels of v", '"v"', v=Tensor("F16", [7, 2, 8])),
+    bad_input("offsets in 64 bits", '"cu_seqlens_q"', cu_seqlens_q=Tensor("I64", [3], 0)),
+    bad_input("no offsets at all", '"cu_seqlens_q"', cu_seqlens_q=starts()),
+    bad_input("offsets that begin with 1", '"cu_seqlens_q"', cu_seqlens_q=starts(1, 2, 3)),
+    bad_input("offsets that fall", '"cu_seqlens_kv"', cu_seqlens_kv=starts(0, 9, 7)),
+    bad_input("negative offsets", '"cu_seqlens_kv"', cu_seqlens_kv=starts(0, -1, 7)),
+    bad_input("batches that differ", '"cu_seqlens_kv"', cu_seqlens_kv=starts(0, 2, 5, 7)),
+    bad_input("NaN in k", "k", k=Tensor("F32", [7, 2, 16], 0.5, {33: NAN})),
+    bad_input("infinity in q", "q", q=Tensor("F16", [3, 4, 16], 0.5, {5: INFINITY})),
+    bad_input("infinity in v", "v", v=Tensor("F16", [7, 2, 16], 0.5, {223: -INFINITY})),
+    bad_input("no slopes", '"alibi_slopes"', spec(attention__alibi=True)),
+    bad_input("slopes in f16", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F16", [4])),
+    bad_input("slopes of kv heads", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F32", [2])),
+    bad_input("NaN among slopes", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F32", [4], 0.5, {1: NAN})),
+    bad_input("no sink logits", '"sink_logits"', spec(attention__sink_logits=True)),
+    bad_input("infinite sink logit", '"sink_logits"', spec(attention__sink_logits=True), sink_logits=Tensor("F32", [4], 0.5, {0: INFINITY})),
+]
+
+RUN = ["run", "{spec}", "--inputs", "{in}", "--output", "{out}"]
+
+ARGUMENTS = [
+    bad_args("none at all", 2, "command"),
+    bad_args("unknown command", 2, "fly", "fly"),
+    bad_args("line feed in a command", 2, "a\\x0ab", "a\nb"),
+    bad_args("run without anything", 2, "", "run"),
+    bad_args("no --output", 2, "--output", "run", "{spec}", "--inputs", "{in}"),
+    bad_args("no --inputs", 2, "--inputs", "run", "{spec}", "--output", "{out}"),
+    bad_args("flag without its value", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output"),
+    bad_args("unknown flag", 2, "--outptu", *RUN, "--outptu", "x"),
+    bad_args("second spec", 2, "{spec}", *RUN, "{spec}"),
+    bad_args("output twice", 2, "--output", *RUN, "--output", "other"),
+    bad_args("chunk of 0", 2, "--append-chunk", *RUN, "--append-chunk", "0"),
+    bad_args("negative chunk", 2, "--append-chunk", *RUN, "--append-chunk=-1"),
+    bad_args("chunk in words", 2, "--append-chunk", *RUN, "--append-chunk", "two"),
+    bad_args("chunk with a unit", 2, "--append-chunk", *RUN, "--append-chunk", "2k"),
+    bad_args("chunk in hexadecimal", 2, "--append-chunk", *RUN, "--append-chunk", "0x10"),
+    bad_args("chunk beyond 64 bits", 2, "--append-chunk", *RUN, "--append-chunk", "99999999999999999999"),
+    bad_args("empty chunk", 2, "--append-chunk", *RUN, "--append-chunk="),
+    bad_args("too many threads", 2, "--threads", *RUN, "--threads", "4096"),
+    bad_args("unknown device", 2, "--device", *RUN, "--device", "tpu"),
+    bad_args("device number that is none", 2, "--device", *RUN, "--device", "cuda:x"),
+    bad_args("device of another build", 1, "--device", *RUN, "--device", "cuda:0"),
+    bad_args("level with another device", 2, "--cpu", *RUN, "--device", "sim", "--cpu", "portable"),
+    bad_args("unknown level", 2, "--cpu", *RUN, "--cpu", "x86-64-v5"),
+    bad_args("unknown fast math", 2, "--fast-math", *RUN, "--fast-math", "q4"),
+    bad_args("no such spec", 1, "none.json", "run", "none.json", "--inputs", "{in}", "--output", "{out}"),
+    bad_args("no such input", 1, "none", "run", "{spec}", "--inputs", "none", "--output", "{out}"),
+    bad_args("a folder as spec", 1, "directory", "run", ".", "--inputs", "{in}", "--output", "{out}"),
+    bad_args("a folder as input", 1, "directory", "run", "{spec}", "--inputs", ".", "--output", "{out}"),
+    bad_args("output in no folder", 1, "none/out", "run", "{spec}", "--inputs", "{in}", "--output", "none/out"),
+    bad_args("a folder as output", 1, "directory", "run", "{spec}", "--inputs", "{in}", "--output", "."),
+    bad_args("a device as output", 1, "/dev/null", "run", "{spec}", "--inputs", "{in}", "--output", "/dev/null"),
+    bad_args("empty output", 1, "", "run", "{spec}", "--inputs", "{in}", "--output", ""),
+    bad_args("output is the spec", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "{spec}"),
+    bad_args("output is the input, spelt otherwise", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "./{in}"),
+    bad_args("dump is the output", 2, "--dump-cache", *RUN, "--dump-cache", "{out}"),
+    bad_args("stats is a new dump", 2, "--stats", *RUN, "--dump-cache", "new", "--stats", "./new"),
+    bad_args("stats in no folder", 1, "none/stats", *RUN, "--stats", "none/stats"),
+    bad_args("dump is a folder", 1, "directory", *RUN, "--dump-cache", "."),
+    bad_args("line feed in a path", 1, "no\\x0asuch", "run", "no\nsuch", "--inputs", "{in}", "--output", "{out}"),
+    bad_args("translate without --to", 2, "--to", "translate", "{spec}"),
+    bad_args("translate to what is none", 2, "--to", "translate", "{spec}", "--to", "yaml"),
+    bad_args("translate a tensor file", 1, "{in}", "translate", "{in}", "--to", "json"),
+    bad_args("compile without --target", 2, "--target", "compile", "{spec}", "--out", "made"),
+    bad_args("compile without --out", 2, "--out", "compile", "{spec}", "--target", "x86-64"),
+    bad_args("compile for what is no target", 2, "--target", "compile", "{spec}", "--target", "z80", "--out", "made"),
+    bad_args("compile to PTX for a host", 2, "ptx", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "ptx"),
+    bad_args("compile to what is none", 2, "wasm", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,wasm"),
+    bad_args("compile to an empty item", 2, "--emit", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,"),
+    bad_args("compile to one kind twice", 2, "--emit", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,obj"),
+    bad_args("unknown stage", 2, "kernels", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "mlir", "--stage", "nowhere"),
+    bad_args("stage without mlir", 2, "--stage", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--stage", "kernels"),
+    bad_args("compile into a file", 1, "{in}", "compile", "{spec}", "--target", "x86-64", "--out", "{in}", "--emit", "mlir", "--stage", "kernels"),
+    bad_args("compile, second spec bad", 1, "{in}", "compile", "{spec}", "{in}", "--target", "x86-64", "--out", "made", "--emit", "mlir", "--stage", "kernels"),
+    bad_args("compile two specs of one name", 2, "small", "compile", "{spec}", "twin.json", "--target", "x86-64", "--out", "made/deep", "--emit", "mlir", "--stage", "kernels", files={"twin.json": TEXT}),
+    bad_args("bench of context 0", 2, "--context", "bench", "{spec}", "--context", "0"),
+    bad_args("bench of a list with a hole", 2, "--context", "bench", "{spec}", "--context", "64,,128"),
+    bad_args("bench beyond memory", 1, "--context", "bench", "{spec}", "--context", "2147483647", "--batch", "65536"),
+    bad_args("eval without inputs", 2, "--inputs", "eval", "{spec}"),
+    bad_args("eval of no file", 1, "none", "eval", "{spec}", "--inputs", "none"),
+    bad_args("inspect nothing", 2, "FILE", "inspect"),
+    bad_args("inspect no file", 1, "none", "inspect", "none"),
+    bad_args("inspect noise", 1, "noise", "inspect", "noise", files={"noise": b"\x01\x02\x03"}),
+    bad_args("inspect a broken tensor file", 1, "bad.safetensors", "inspect", "bad.safetensors", files={"bad.safetensors": b"{}"}),
+]
+
+ALL = SPECS + FILES + INPUTS + ARGUMENTS

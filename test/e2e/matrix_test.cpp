@@ -1,0 +1,257 @@
+//===- matrix_test.cpp - Every two properties together ----------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Each case of the matrix: compiled for this machine, for the portable path and
+// (each tenth) for every other level that this machine runs; appended in
+// chunks, attended, read back; compared with the reference to the bit where
+// SPEC.md says so, within its bounds elsewhere.
+//
+// KVC_MATRIX_SEED=N in the environment makes another matrix.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expect.h"
+#include "Matrix.h"
+#include "kvc/Test/Conformance.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace kvc;
+using namespace kvc::test;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KVC_TEST_ASAN 1
+#endif
+#endif
+#ifndef KVC_TEST_ASAN
+#define KVC_TEST_ASAN 0
+#endif
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+/// How long the compiling thread worked: machines that run tests are busy.
+double threadMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
+}
+
+struct Slowest {
+  double ms = 0;
+  std::string name;
+} slowest;
+
+Engine compile(const std::string &spec, const std::string &name,
+               const std::string &target) {
+  static const CompilerHandle compiler = createCompiler();
+  kvc_compile_options options = compileOptionsFor(target);
+  options.asan = KVC_TEST_ASAN;
+  double start = threadMs();
+  Engine engine(compiler.get(), spec, name, options);
+  double ms = threadMs() - start;
+  if (ms > slowest.ms)
+    slowest = {ms, name + " for " + target};
+  return engine;
+}
+
+/// Targets that this machine runs, beside "host" and "portable".
+const std::vector<std::string> &otherTargets() {
+  static const std::vector<std::string> targets = [] {
+    const kvc_named *names = nullptr;
+    int64_t count = 0;
+    kvc_target_names(&names, &count);
+    std::vector<std::string> result;
+    for (int64_t i = 0; i < count; ++i) {
+      std::string name = names[i].name;
+      if (name == "host" || name == "portable")
+        continue;
+      try {
+        compile(R"({"kvc": 1, "name": "probe",
+                    "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16},
+                    "io": {"query": "f32"},
+                    "key": {"codec": "f32"}, "value": {"codec": "f32"}})",
+                "probe", name);
+        result.push_back(name);
+      } catch (const Failure &) {
+        continue; // Another architecture, or a level above this machine's.
+      }
+    }
+    return result;
+  }();
+  return targets;
+}
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+const std::vector<MatrixCase> &cases() {
+  static const std::vector<MatrixCase> all = [] {
+    const char *seed = std::getenv("KVC_MATRIX_SEED");
+    return matrixCases(seed ? std::strtoull(seed, nullptr, 10) : 1);
+  }();
+  return all;
+}
+
+class Matrix : public testing::TestWithParam<size_t> {
+protected:
+  void SetUp() override {
+    const auto parsed = spec::parseSpec(test.spec);
+    ASSERT_TRUE(parsed) << parsed.error().str() << "\n" << test.spec;
+    spec = *parsed;
+    inputs = randomInputs(spec, test.lengths, test.mode, test.inputSeed);
+    expected = answer(spec, inputs);
+  }
+
+  void TearDown() override {
+    if (!HasFailure() || spec.name.empty())
+      return;
+    const std::filesystem::path folder =
+        std::filesystem::path(testing::TempDir()) / "kvc_matrix";
+    std::filesystem::create_directories(folder);
+    const std::string base = (folder / test.name).string();
+    std::ofstream(base + ".json") << test.spec;
+    saveInputs(spec, inputs, base + ".safetensors");
+    std::cout << test.levels << "\n"
+              << test.spec << "kvc run " << base << ".json --inputs " << base
+              << ".safetensors --output " << base << ".out.safetensors"
+              << (test.appendChunk
+                      ? " --append-chunk " + std::to_string(test.appendChunk)
+                      : "")
+              << " --dump-cache " << base
+              << ".cache.safetensors --poison --cpu " << failedTarget
+              << std::endl;
+  }
+
+  static void TearDownTestSuite() {
+    std::cout << "slowest compilation: " << slowest.ms << " ms of "
+              << slowest.name << std::endl;
+  }
+
+  void expectNone(const std::string &target, const std::string &what,
+                  const std::vector<std::string> &wrong) {
+    for (const std::string &line : wrong) {
+      failedTarget = target;
+      ADD_FAILURE() << target << ", " << what << ": " << line;
+    }
+  }
+
+  void expectSame(const std::string &target, const std::string &what,
+                  const Attended &one, const Attended &other) {
+    if (one.outBytes != other.outBytes || one.lseBytes != other.lseBytes)
+      expectNone(target, what, {"expected the same bits, got others"});
+  }
+
+  const MatrixCase &test = cases()[GetParam()];
+  spec::Spec spec;
+  Inputs inputs;
+  Answer expected;
+  std::string failedTarget = "host";
+};
+
+TEST_P(Matrix, RunsAsSpecified) {
+  std::vector<std::string> targets = {"host", "portable"};
+  if (GetParam() % 10 == 3)
+    targets.insert(targets.end(), otherTargets().begin(), otherTargets().end());
+  static const Threads twoThreads(2);
+
+  std::optional<Session> hostSession;
+  std::optional<Engine> host;
+  for (const std::string &target : targets) {
+    Engine engine = compile(test.spec, test.name, target);
+    Session session(engine, spec, inputs, test.rows, test.appendChunk);
+    expectNone(target, "stored", wrongStored(spec, session, engine, expected));
+    Attended attended = session.attend(engine, nullptr);
+    expectNone(target, "attended",
+               wrongAttended(spec, inputs, attended, expected));
+    expectSame(target, "with two threads", attended,
+               session.attend(engine, twoThreads.loop()));
+
+    Session other(engine, spec, inputs, test.rows, test.otherChunk);
+    const std::string chunk =
+        "append chunk " + std::to_string(test.otherChunk) + ", ";
+    expectNone(target, chunk + "stored",
+               wrongStored(spec, other, engine, expected));
+    expectSame(target, chunk + "attended", attended,
+               other.attend(engine, nullptr));
+    other.freeCache();
+    if (other.device().overruns())
+      expectNone(target, "memory", {"something was written behind its end"});
+
+    // One cache serves the kernels of every target.
+    if (hostSession)
+      expectNone(target, "on a cache of host's",
+                 wrongAttended(spec, inputs,
+                               hostSession->attend(engine, nullptr), expected));
+    else {
+      host.emplace(std::move(engine));
+      hostSession.emplace(*host, spec, inputs, test.rows, test.appendChunk);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Matrix,
+                         testing::Range<size_t>(0, cases().size()),
+                         [](const auto &info) {
+                           return cases()[info.param].name;
+                         });
+
+//===----------------------------------------------------------------------===//
+// The matrix itself
+//===----------------------------------------------------------------------===//
+
+TEST(MatrixCases, AreManyAndLowered) {
+  EXPECT_GE(cases().size(), 300u);
+  for (const MatrixCase &test : cases()) {
+    const auto parsed = spec::parseSpec(test.spec);
+    ASSERT_TRUE(parsed) << parsed.error().str() << "\n" << test.spec;
+    EXPECT_EQ(spec::unsupportedReason(*parsed), nullptr) << test.spec;
+  }
+}
+
+TEST(MatrixCases, CoverEveryPairThatMayMeet) {
+  for (bool interleaved : {false, true}) {
+    std::vector<Property> properties = matrixProperties(interleaved);
+    Allowed allowed = matrixAllowed(properties);
+    std::vector<Row> rows = coveringRows(properties, allowed, 5);
+    for (size_t p = 0; p < properties.size(); ++p)
+      for (size_t q = 0; q < p; ++q)
+        for (size_t a = 0; a < properties[p].levels.size(); ++a)
+          for (size_t b = 0; b < properties[q].levels.size(); ++b) {
+            bool meets = std::any_of(rows.begin(), rows.end(), [&](auto &row) {
+              return row[p] == a && row[q] == b;
+            });
+            EXPECT_EQ(meets, allowed({p, a}, {q, b}))
+                << properties[p].name << "=" << properties[p].levels[a] << ", "
+                << properties[q].name << "=" << properties[q].levels[b];
+          }
+  }
+}
+
+TEST(MatrixCases, AreAFunctionOfTheSeed) {
+  std::vector<MatrixCase> one = matrixCases(3), two = matrixCases(3),
+                          other = matrixCases(4);
+  ASSERT_EQ(one.size(), two.size());
+  size_t equal = 0;
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].spec, two[i].spec);
+    EXPECT_EQ(one[i].inputSeed, two[i].inputSeed);
+    equal += i < other.size() && one[i].spec == other[i].spec;
+  }
+  EXPECT_LT(equal, one.size() / 10);
+}
+
+} // namespace
