@@ -17,6 +17,9 @@
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -35,6 +38,44 @@
 using namespace llvm;
 
 namespace kvc {
+
+/// The integer type of the same shape where `type` is bfloat, otherwise null.
+static Type *integerLike(Type *type) {
+  if (!type->getScalarType()->isBFloatTy())
+    return nullptr;
+  Type *element = Type::getInt16Ty(type->getContext());
+  auto *vector = dyn_cast<VectorType>(type);
+  return vector ? VectorType::get(element, vector->getElementCount()) : element;
+}
+
+/// Moves bfloats through memory as integers. Kernels only ever take them apart
+/// bit by bit, so none is left then; on machines without bfloat registers one
+/// that lives across blocks would be kept as f32, with library calls to get
+/// there and back.
+static void moveBFloatsAsIntegers(Function &function) {
+  IRBuilder<> builder(function.getContext());
+  for (Instruction &instruction :
+       make_early_inc_range(instructions(function))) {
+    if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+      Type *type = integerLike(load->getType());
+      if (!type)
+        continue;
+      builder.SetInsertPoint(load);
+      LoadInst *bits =
+          builder.CreateAlignedLoad(type, load->getPointerOperand(),
+                                    load->getAlign(), load->isVolatile());
+      load->replaceAllUsesWith(builder.CreateBitCast(bits, load->getType()));
+      load->eraseFromParent();
+    } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+      Type *type = integerLike(store->getValueOperand()->getType());
+      if (!type)
+        continue;
+      builder.SetInsertPoint(store);
+      store->setOperand(0,
+                        builder.CreateBitCast(store->getValueOperand(), type));
+    }
+  }
+}
 
 static FunctionPassManager functionPasses() {
   FunctionPassManager passes;
@@ -71,6 +112,9 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
   builder.registerLoopAnalyses(loopAnalyses);
   builder.crossRegisterProxies(loopAnalyses, functionAnalyses, cgsccAnalyses,
                                moduleAnalyses);
+
+  for (Function &function : module)
+    moveBFloatsAsIntegers(function);
 
   ModulePassManager passes;
   passes.addPass(createModuleToFunctionPassAdaptor(functionPasses()));
