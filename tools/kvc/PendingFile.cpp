@@ -127,18 +127,28 @@ std::optional<std::string> PendingFile::append(std::string_view text) {
   return append(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-std::optional<std::string> PendingFile::commit() {
+std::optional<std::string> PendingFile::flush() {
   if (descriptor < 0)
     return "cannot write, the file is not open";
   // Some file systems cannot sync (EINVAL); all others must.
-  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) {
-    std::string error = systemError("cannot write");
-    discard();
-    return error;
-  }
-  int closed = ::close(descriptor);
+  std::optional<std::string> error;
+  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
+    error = systemError("cannot write");
+  if (::close(descriptor) != 0 && !error)
+    error = systemError("cannot write");
   descriptor = -1;
-  if (closed != 0 || ::rename(temporary.c_str(), target.c_str()) != 0) {
+  if (error)
+    discard();
+  return error;
+}
+
+std::optional<std::string> PendingFile::commit() {
+  if (descriptor >= 0)
+    if (std::optional<std::string> error = flush())
+      return error;
+  if (temporary.empty())
+    return "cannot write, the file is not open";
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
     std::string error = systemError("cannot write");
     discard();
     return error;

@@ -34,7 +34,10 @@ public:
   std::optional<std::string> open();
   std::optional<std::string> append(std::span<const std::byte> bytes);
   std::optional<std::string> append(std::string_view text);
-  /// Makes the bytes durable and renames them into place.
+  /// Makes the bytes durable; nothing can be appended any more. When several
+  /// files belong together, all are flushed before the first is committed.
+  std::optional<std::string> flush();
+  /// Flushes, unless that is done, and renames the file into place.
   std::optional<std::string> commit();
 
 private:

@@ -1,0 +1,81 @@
+//===- BenchCase.h - One measurement of kvc bench --------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_BENCHCASE_H
+#define KVC_TOOLS_BENCHCASE_H
+
+#include "kvc/Decode.h"
+#include "kvc/Timing.h"
+
+#include <memory>
+
+namespace kvc {
+
+/// Zeroed memory in large pages where the system has them.
+class Memory {
+public:
+  explicit Memory(size_t bytes);
+  ~Memory();
+  Memory(const Memory &) = delete;
+  std::span<std::byte> bytes() const { return {data, size}; }
+
+private:
+  std::byte *data;
+  size_t size;
+};
+
+/// Bytes of memory that a case's parts must be beyond, so that the last-level
+/// cache holds nothing of what comes next; less where memory is short. Three
+/// such parts exist at a time.
+size_t coldBytes();
+
+/// Enough sequences of one context length to be cold, and a decode step that
+/// visits them in turn.
+class ColdCache {
+public:
+  ColdCache(const Engine &engine, int64_t context, int64_t batch,
+            size_t coldBytes);
+  ~ColdCache();
+
+  /// One step over the next `batch` sequences; microseconds.
+  double run(const kvc_parallel_for *threads);
+  /// What a step has to read.
+  double bytesPerStep() const { return stepBytes; }
+
+private:
+  void fillPaged();
+  void fillContiguous();
+  BatchInputs randomKeys(int64_t tokens) const;
+
+  const Engine &engine;
+  int64_t context, batch, numSequences;
+  double stepBytes;
+  int64_t next = 0;
+  std::unique_ptr<Memory> pages; ///< Paged only; lent to the cache.
+  CacheHandle cache;
+  std::vector<int32_t> table;        ///< [sequences, pages of one]; paged only.
+  std::vector<kvc_sequence> handles; ///< Contiguous only.
+  std::unique_ptr<DecodeStep> step;
+};
+
+/// Times of a kernel, its f16 twin and the machine's reads, taken in turn.
+struct Measurement {
+  Quartiles stepUs;
+  Quartiles shareOfRead; ///< Of the machine's read bandwidth.
+  Quartiles overF16;     ///< How many times as fast.
+  int streams = 0;       ///< Of the best streaming read.
+  double readGBs = 0;
+  int64_t repetitions = 0;
+};
+
+/// `twin` is null where the spec is its own twin. `memory` is cold and holds at
+/// least the bytes of a step.
+Measurement measure(ColdCache &ours, ColdCache *twin,
+                    std::span<const std::byte> memory, const Threads &threads);
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_BENCHCASE_H

@@ -1,0 +1,139 @@
+//===- CommandLine.cpp - What the subcommands' options share --------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+using namespace kvc;
+
+void kvc::failUse(const std::string &message) { throw Failure(message, 2); }
+
+std::string kvc::inQuotes(std::string_view text) {
+  constexpr size_t limit = 160;
+  std::string result = "\"" + onOneLine(text.substr(0, limit));
+  return result + (text.size() > limit ? "..\"" : "\"");
+}
+
+std::string kvc::join(const std::vector<std::string> &items) {
+  std::string text;
+  for (const std::string &item : items)
+    text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+int64_t kvc::parseInteger(const std::string &option, std::string_view text,
+                          int64_t low, int64_t high) {
+  int64_t value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < low ||
+      value > high)
+    failUse(option + ": expected an integer from " + std::to_string(low) +
+            " to " + std::to_string(high) + ", got " + inQuotes(text));
+  return value;
+}
+
+std::vector<std::string> kvc::parseList(const std::string &option,
+                                        std::string_view text) {
+  std::vector<std::string> items;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string item(text.substr(begin, end - begin));
+    if (item.empty())
+      failUse(option + ": expected a list with commas and no empty item, got " +
+              inQuotes(text));
+    if (std::find(items.begin(), items.end(), item) != items.end())
+      failUse(option + ": expected each item once, got " + inQuotes(item) +
+              " twice");
+    items.push_back(std::move(item));
+    begin = end + 1;
+  }
+  return items;
+}
+
+std::vector<int64_t> kvc::parseIntegers(const std::string &option,
+                                        std::string_view text, int64_t low,
+                                        int64_t high) {
+  std::vector<int64_t> values;
+  for (const std::string &item : parseList(option, text))
+    values.push_back(parseInteger(option, item, low, high));
+  return values;
+}
+
+std::string kvc::parseName(const std::string &option, const std::string &text,
+                           const std::vector<std::string> &names) {
+  if (std::find(names.begin(), names.end(), text) == names.end())
+    failUse(option + ": expected one of " + join(names) + "; got " +
+            inQuotes(text));
+  return text;
+}
+
+std::string kvc::parseDevice(const std::string &text) {
+  std::string_view number = text;
+  if (number.starts_with("cuda:")) {
+    number.remove_prefix(5);
+    if (!number.empty() && number.size() <= 4 &&
+        number.find_first_not_of("0123456789") == std::string_view::npos)
+      return text;
+  }
+  if (text == "host" || text == "sim" || text == "cuda")
+    return text;
+  failUse("--device: expected host, sim, cuda or cuda:N; got " +
+          inQuotes(text));
+}
+
+void kvc::addInteger(CLI::App &command, const std::string &option,
+                     int64_t &value, int64_t low, int64_t high,
+                     const std::string &help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &value, low, high](const std::string &text) {
+            value = parseInteger(option, text, low, high);
+          },
+          help)
+      ->type_name("N");
+}
+
+void kvc::addIntegers(CLI::App &command, const std::string &option,
+                      std::vector<int64_t> &values, int64_t low, int64_t high,
+                      const std::string &help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &values, low, high](const std::string &text) {
+            values = parseIntegers(option, text, low, high);
+          },
+          help)
+      ->type_name("N,..");
+}
+
+void kvc::addName(CLI::App &command, const std::string &option,
+                  std::string &value, const std::vector<std::string> &names,
+                  const std::string &help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &value, names](const std::string &text) {
+            value = parseName(option, text, names);
+          },
+          help + ": " + join(names) + ".")
+      ->type_name("NAME");
+}
+
+void kvc::print(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0)
+    throw Failure(std::string("stdout: cannot write: ") + std::strerror(errno));
+}

@@ -1,0 +1,71 @@
+//===- CommandLine.h - What the subcommands' options share -----*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Values of options are parsed here, strictly: a bad one throws a Failure with
+// exit code 2 whose message names the option, what was expected and what was
+// got.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_COMMANDLINE_H
+#define KVC_TOOLS_COMMANDLINE_H
+
+#include "kvc/Failure.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+} // namespace CLI
+
+namespace kvc {
+
+/// Ends the command because its command line is wrong.
+[[noreturn]] void failUse(const std::string &message);
+
+/// Text from outside: quoted, on one line, of bounded length.
+std::string inQuotes(std::string_view text);
+/// "a, b, c".
+std::string join(const std::vector<std::string> &items);
+
+/// A decimal integer from `low` to `high`.
+int64_t parseInteger(const std::string &option, std::string_view text,
+                     int64_t low, int64_t high);
+/// The items of a list with commas; none is empty and none comes twice.
+std::vector<std::string> parseList(const std::string &option,
+                                   std::string_view text);
+std::vector<int64_t> parseIntegers(const std::string &option,
+                                   std::string_view text, int64_t low,
+                                   int64_t high);
+/// One of `names`.
+std::string parseName(const std::string &option, const std::string &text,
+                      const std::vector<std::string> &names);
+
+/// host, sim, cuda or cuda:N, whether this build has it or not.
+std::string parseDevice(const std::string &text);
+
+/// Declares an option whose value is parsed as above.
+void addInteger(CLI::App &command, const std::string &option, int64_t &value,
+                int64_t low, int64_t high, const std::string &help);
+void addIntegers(CLI::App &command, const std::string &option,
+                 std::vector<int64_t> &values, int64_t low, int64_t high,
+                 const std::string &help);
+void addName(CLI::App &command, const std::string &option, std::string &value,
+             const std::vector<std::string> &names, const std::string &help);
+
+/// The largest token count, thread count and batch of the command line.
+inline constexpr int64_t kMaxTokens = (int64_t(1) << 31) - 1;
+inline constexpr int64_t kMaxThreads = 1024;
+
+/// Writes to stdout and makes sure that it arrived.
+void print(std::string_view text);
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_COMMANDLINE_H

@@ -1,0 +1,166 @@
+//===- Compile.cpp - kvc compile ------------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+#include "kvc/Commands.h"
+#include "kvc/CompileReport.h"
+#include "kvc/OutputFiles.h"
+#include "kvc/Targets.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace kvc;
+
+namespace {
+
+struct CompileOptions {
+  std::vector<std::string> specs;
+  std::string target, out;
+  uint32_t kinds = KVC_EMIT_OBJ;
+  std::vector<std::string> stages; ///< In their order; empty: the last.
+  bool remarks = false, report = false, json = false;
+};
+
+uint32_t parseKinds(const std::string &text) {
+  static constexpr struct {
+    const char *name;
+    uint32_t kind;
+  } kinds[] = {{"obj", KVC_EMIT_OBJ},
+               {"asm", KVC_EMIT_ASM},
+               {"llvm", KVC_EMIT_LLVM},
+               {"mlir", KVC_EMIT_MLIR}};
+  uint32_t result = 0;
+  for (const std::string &item : parseList("--emit", text)) {
+    auto kind = std::ranges::find(
+        kinds, item, [](const auto &each) { return std::string(each.name); });
+    if (kind != std::end(kinds))
+      result |= kind->kind;
+    else if (item == "ptx" || item == "cubin")
+      failUse("--emit: " + item +
+              " is not for host targets, expected obj, asm, llvm or mlir");
+    else
+      failUse("--emit: expected obj, asm, llvm or mlir; got " + inQuotes(item));
+  }
+  return result;
+}
+
+std::vector<std::string> parseStages(const std::string &text) {
+  const std::vector<std::string> known = stageNames();
+  if (text == "all")
+    return known;
+  const std::vector<std::string> given = parseList("--stage", text);
+  for (const std::string &stage : given)
+    parseName("--stage", stage, known);
+  std::vector<std::string> stages;
+  for (const std::string &stage : known)
+    if (std::ranges::find(given, stage) != given.end())
+      stages.push_back(stage);
+  return stages;
+}
+
+/// One spec through the compiler, once per stage that is printed; the last run
+/// goes furthest, makes everything else and has the remarks.
+void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
+                 const std::string &path, CompileResult &result) {
+  Diag diag;
+  kvc_compile_options compile = compileOptionsFor(options.target);
+  const std::string text = readFile(path);
+  // Whatever a program can load has a manifest beside it.
+  uint32_t kinds = options.kinds;
+  if (kinds & ~uint32_t(KVC_EMIT_MLIR))
+    kinds |= KVC_EMIT_MANIFEST;
+  const size_t runs = std::max<size_t>(options.stages.size(), 1);
+  for (size_t i = 0; i < runs; ++i) {
+    const bool isLast = i + 1 == runs;
+    if (isLast && options.remarks) {
+      compile.remark_user = &result;
+      compile.remark = [](void *user, const char *remark) {
+        static_cast<CompileResult *>(user)->remarks.push_back(remark);
+      };
+    }
+    kvc_artifacts *made = nullptr;
+    diag.check(kvc_compile_artifacts(
+                   compiler, text.data(), text.size(), &compile,
+                   isLast ? kinds : uint32_t(KVC_EMIT_MLIR),
+                   options.stages.empty() ? nullptr : options.stages[i].c_str(),
+                   diag, &made),
+               path);
+    result.artifacts.emplace_back(made);
+  }
+  result.spec = path;
+}
+
+void compile(const CompileOptions &options) {
+  if (!options.stages.empty() && !(options.kinds & KVC_EMIT_MLIR))
+    failUse("--stage: expected it with --emit mlir, got no mlir in --emit");
+  OutputFiles files;
+  for (const std::string &spec : options.specs)
+    files.protect("SPEC " + inQuotes(spec), spec);
+  const CompilerHandle compiler = createCompiler();
+  std::vector<CompileResult> results(options.specs.size());
+  for (size_t i = 0; i < options.specs.size(); ++i)
+    compileSpec(options, compiler.get(), options.specs[i], results[i]);
+
+  OutputFolder folder(options.out);
+  for (CompileResult &result : results)
+    for (const kvc_artifact &artifact : result.list()) {
+      const std::string path = folder / artifact.name;
+      files
+          .open("artefact " + inQuotes(artifact.name) + " of " + result.spec,
+                path)
+          .write(std::string_view(static_cast<const char *>(artifact.data),
+                                  artifact.size));
+      result.paths.push_back(path);
+    }
+  print(options.json ? reportJson(results, options.remarks, options.report)
+                     : reportText(results, options.remarks, options.report));
+  files.commit();
+  folder.keep();
+}
+
+} // namespace
+
+void kvc::addCompileCommand(CLI::App &app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand(
+      "compile", "Compile specs to objects, assembly or any level of IR.");
+  command->add_option("SPEC", options->specs, "Spec files, JSON or MLIR.")
+      ->required();
+  addName(*command, "--target", options->target, targetNames(),
+          "What to compile for");
+  command->get_option("--target")->required();
+  command
+      ->add_option("--out", options->out,
+                   "Folder for the artefacts; made if it does not exist.")
+      ->required();
+  command
+      ->add_option_function<std::string>(
+          "--emit",
+          [options](const std::string &text) {
+            options->kinds = parseKinds(text);
+          },
+          "obj (the default), asm, llvm, mlir; all but mlir come with a "
+          "manifest (JSON).")
+      ->type_name("KIND,..");
+  command
+      ->add_option_function<std::string>(
+          "--stage",
+          [options](const std::string &text) {
+            options->stages = parseStages(text);
+          },
+          "Print MLIR after these stages, or after all: " + join(stageNames()) +
+              ". Default: the last.")
+      ->type_name("NAME,..");
+  command->add_flag("--remarks", options->remarks,
+                    "Say what the compiler chose, and why.");
+  command->add_flag("--report", options->report,
+                    "Show kernels, their sizes and the time of every phase.");
+  command->add_flag("--json", options->json, "Print all of this as JSON.");
+  command->callback([options] { compile(*options); });
+}

@@ -1,0 +1,289 @@
+//===- Engine.cpp - Compile a spec and run batches through it -------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Engine.h"
+
+#include "kvc/Timing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kvc {
+
+CompilerHandle createCompiler() {
+  Diag diag;
+  kvc_compiler *compiler = nullptr;
+  diag.check(kvc_compiler_create(diag, &compiler));
+  return CompilerHandle(compiler);
+}
+
+kvc_compile_options compileOptionsFor(const std::string &target) {
+  kvc_compile_options options{};
+  options.struct_size = sizeof(options);
+  options.target = target.c_str();
+  return options;
+}
+
+std::string translateSpec(std::string_view text, const std::string &place,
+                          kvc_spec_format format) {
+  Diag diag;
+  const CompilerHandle compiler = createCompiler();
+  kvc_artifacts *made = nullptr;
+  diag.check(kvc_translate(compiler.get(), text.data(), text.size(), format,
+                           diag, &made),
+             place);
+  const Handle<kvc_artifacts, kvc_artifacts_free> artifacts(made);
+  const kvc_artifact *list = nullptr;
+  int64_t count = 0;
+  diag.check(kvc_artifacts_list(made, &list, &count), place);
+  return {static_cast<const char *>(list->data), list->size};
+}
+
+Threads::Threads(int64_t count) {
+  if (count == 1)
+    return;
+  Diag diag;
+  kvc_thread_pool *started = nullptr;
+  diag.check(kvc_thread_pool_create(static_cast<int32_t>(count), nullptr, 0,
+                                    diag, &started));
+  pool.reset(started);
+  diag.check(kvc_thread_pool_loop(pool.get(), diag, &parallel));
+  diag.check(kvc_thread_pool_size(pool.get(), diag, &size));
+}
+
+int64_t bytesOf(kvc_dtype dtype) { return dtype == KVC_F32 ? 4 : 2; }
+
+int64_t Values::count() const {
+  return static_cast<int64_t>(bytes.size()) / bytesOf(dtype);
+}
+
+std::vector<float> Values::toF32() const {
+  std::vector<float> result(count());
+  if (dtype == KVC_F32) {
+    std::memcpy(result.data(), bytes.data(), bytes.size());
+    return result;
+  }
+  Diag diag;
+  diag.check(kvc_convert("values", bytes.data(), dtype, count(), KVC_F32, diag,
+                         result.data()));
+  return result;
+}
+
+Values convert(const std::string &name, const void *data, kvc_dtype from,
+               int64_t count, kvc_dtype to) {
+  Diag diag;
+  Values values{to, std::vector<std::byte>(count * bytesOf(to))};
+  diag.check(kvc_convert(name.c_str(), data, from, count, to, diag,
+                         values.bytes.data()));
+  return values;
+}
+
+int64_t visibleTokens(const kvc_spec_info &spec, int64_t length,
+                      int64_t queries) {
+  if (spec.window == 0)
+    return length;
+  // Behind the visible sinks, all that the first of these queries sees.
+  const int64_t begin =
+      std::max<int64_t>(0, length - queries + 1 - spec.window);
+  return length - begin + std::min(begin, spec.window_sinks);
+}
+
+Engine::Engine(kvc_compiler *compiler, std::string_view spec,
+               const std::string &place, const kvc_compile_options &options) {
+  Diag diag;
+  kvc_jit_module *compiled = nullptr;
+  diag.check(kvc_compile_jit(compiler, spec.data(), spec.size(), &options, diag,
+                             &compiled),
+             place);
+  jit.reset(compiled);
+  diag.check(kvc_jit_module_table(jit.get(), &moduleTable), place);
+  kvc_module *module = nullptr;
+  diag.check(kvc_module_create(moduleTable, diag, &module), place);
+  moduleHandle.reset(module);
+  diag.check(kvc_module_spec(module, diag, &specHandle), place);
+  specInfo = specInfoOf(specHandle);
+}
+
+kvc_tensor_info Engine::tensor(kvc_tensor tensor) const {
+  return tensorInfoOf(specHandle, tensor);
+}
+
+kvc_part_info Engine::part(kvc_tensor tensor, int64_t part) const {
+  return partInfoOf(specHandle, tensor, part);
+}
+
+std::span<const kvc_phase> Engine::phases() const {
+  const kvc_phase *phases = nullptr;
+  int64_t count = 0;
+  kvc_jit_module_phases(jit.get(), &phases, &count);
+  return {phases, static_cast<size_t>(count)};
+}
+
+double Engine::compileMs() const {
+  double total = 0;
+  for (const kvc_phase &phase : phases())
+    total += phase.ms;
+  return total;
+}
+
+double Engine::bytesPerToken() const {
+  return tensor(KVC_KEY).bytes_per_token + tensor(KVC_VALUE).bytes_per_token;
+}
+
+CacheHandle Engine::createCache(const BatchInputs &inputs, bool poison) const {
+  Diag diag;
+  kvc_cache_options options{};
+  options.struct_size = sizeof(options);
+  options.spec = specHandle;
+  options.flags = poison ? KVC_CACHE_POISON : 0;
+  // Each sequence's last block may be part empty; paged caches have a null
+  // page, and no cache is empty.
+  const bool paged = specInfo.layout == KVC_PAGED;
+  const int64_t block = paged ? specInfo.page : 64;
+  int64_t blocks = 2;
+  for (int64_t i = 0; i < inputs.batch(); ++i)
+    blocks +=
+        (inputs.keyStarts[i + 1] - inputs.keyStarts[i] + block - 1) / block;
+  (paged ? options.num_pages : options.capacity_tokens) =
+      paged ? blocks : blocks * block;
+  options.max_sequences = std::max<int64_t>(inputs.batch(), 1);
+  kvc_cache *cache = nullptr;
+  diag.check(kvc_cache_create(&options, diag, &cache));
+  return CacheHandle(cache);
+}
+
+double Engine::append(const BatchInputs &inputs, kvc_cache *cache,
+                      int64_t chunk, const kvc_parallel_for *threads,
+                      std::vector<kvc_sequence> &sequences) const {
+  Diag diag;
+  const int64_t count = inputs.batch();
+  sequences.resize(count);
+  for (kvc_sequence &sequence : sequences)
+    diag.check(kvc_cache_create_sequence(cache, diag, &sequence));
+
+  const int64_t elementBytes = bytesOf(specInfo.query);
+  const int64_t keyRow = specInfo.kv_heads * specInfo.head_dim * elementBytes;
+  const int64_t valueRow =
+      specInfo.value_is_key
+          ? 0
+          : specInfo.kv_heads * specInfo.value_dim * elementBytes;
+  std::vector<int64_t> done(count, 0), fresh(count);
+  double microseconds = 0;
+  for (;;) {
+    // The rows of this call, gathered: chunks of neighbours are none
+    // themselves.
+    std::vector<int32_t> starts{0};
+    std::vector<std::byte> key, value;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t left =
+          inputs.keyStarts[i + 1] - inputs.keyStarts[i] - done[i];
+      fresh[i] = chunk > 0 ? std::min(left, chunk) : left;
+      starts.push_back(static_cast<int32_t>(starts.back() + fresh[i]));
+      const int64_t first = inputs.keyStarts[i] + done[i];
+      auto gather = [&](const Values &from, int64_t row,
+                        std::vector<std::byte> &to) {
+        const auto begin = from.bytes.begin() + first * row;
+        to.insert(to.end(), begin, begin + fresh[i] * row);
+      };
+      gather(inputs.k, keyRow, key);
+      gather(inputs.v, valueRow, value);
+      done[i] += fresh[i];
+    }
+    if (starts.back() == 0)
+      return microseconds;
+    const Stopwatch watch;
+    kvc_append_request request{sizeof(kvc_append_request), count,
+                               sequences.data(), fresh.data()};
+    diag.check(kvc_cache_append(cache, &request, diag));
+    kvc_batch batch{};
+    batch.struct_size = sizeof(batch);
+    batch.cache = cache;
+    batch.num_sequences = count;
+    batch.token_start = starts.data();
+    batch.sequences = sequences.data();
+    batch.key.data = key.data();
+    batch.value.data = value.data();
+    diag.check(kvc_run_append(moduleHandle.get(), &batch, threads, diag));
+    for (int64_t i = 0; i < count; ++i)
+      diag.check(kvc_cache_commit(cache, sequences[i], fresh[i], diag));
+    microseconds += watch.microseconds();
+  }
+}
+
+Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
+                       std::span<const kvc_sequence> sequences,
+                       const kvc_parallel_for *threads) const {
+  Diag diag;
+  const int64_t count = inputs.batch();
+  std::vector<int32_t> queries(count), lengths(count);
+  for (int64_t i = 0; i < count; ++i) {
+    queries[i] = inputs.queryStarts[i + 1] - inputs.queryStarts[i];
+    lengths[i] = inputs.keyStarts[i + 1] - inputs.keyStarts[i];
+  }
+  kvc_plan_options options{};
+  options.struct_size = sizeof(options);
+  options.module = moduleHandle.get();
+  options.num_sequences = count;
+  options.queries = queries.data();
+  options.lengths = lengths.data();
+  kvc_plan *planned = nullptr;
+  diag.check(kvc_plan_create(&options, diag, &planned));
+  const PlanHandle plan(planned);
+
+  Outputs outputs;
+  const int64_t rows = inputs.queries() * specInfo.q_heads;
+  outputs.out = {specInfo.output,
+                 std::vector<std::byte>(rows * specInfo.value_dim *
+                                        bytesOf(specInfo.output))};
+  outputs.lse.resize(rows);
+  kvc_batch batch{};
+  batch.struct_size = sizeof(batch);
+  batch.cache = cache;
+  batch.num_sequences = count;
+  batch.token_start = inputs.queryStarts.data();
+  batch.sequences = sequences.data();
+  batch.query.data = inputs.q.bytes.data();
+  batch.alibi_slopes =
+      inputs.alibiSlopes.empty() ? nullptr : inputs.alibiSlopes.data();
+  batch.sink_logits =
+      inputs.sinkLogits.empty() ? nullptr : inputs.sinkLogits.data();
+  const kvc_out_rows out{outputs.out.bytes.data(), 0, 0},
+      lse{outputs.lse.data(), 0, 0};
+  const Stopwatch watch;
+  diag.check(kvc_run_attend(plan.get(), &batch, threads, diag, &out, &lse));
+  outputs.microseconds = watch.microseconds();
+  return outputs;
+}
+
+Dump Engine::dump(const kvc_cache *cache,
+                  std::span<const kvc_sequence> sequences,
+                  const BatchInputs &inputs, kvc_tensor which,
+                  const kvc_parallel_for *threads) const {
+  Diag diag;
+  const kvc_tensor_info tensorInfo = tensor(which);
+  const int64_t tokens = inputs.keys(), heads = specInfo.kv_heads;
+  Dump dump;
+  dump.values.resize(tokens * heads * tensorInfo.channels);
+  dump.codes.resize(dump.values.size());
+  dump.scales.resize(tokens * heads * tensorInfo.blocks);
+  dump.zeros.resize(dump.scales.size());
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const int64_t first = inputs.keyStarts[i], rows = first * heads;
+    kvc_unpacked view{sizeof(kvc_unpacked),
+                      dump.codes.data() + rows * tensorInfo.channels,
+                      dump.scales.data() + rows * tensorInfo.blocks,
+                      dump.zeros.data() + rows * tensorInfo.blocks,
+                      dump.values.data() + rows * tensorInfo.channels};
+    const kvc_unpacked *key = which == KVC_KEY ? &view : nullptr,
+                       *value = which == KVC_VALUE ? &view : nullptr;
+    diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i], 0,
+                                inputs.keyStarts[i + 1] - first, threads, diag,
+                                key, value));
+  }
+  return dump;
+}
+
+} // namespace kvc

@@ -1,0 +1,158 @@
+//===- Inputs.cpp - A batch in a safetensors file -------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+
+namespace kvc {
+
+namespace {
+
+std::string shapeText(std::span<const int64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+class Reader {
+public:
+  Reader(const std::string &path, const safetensors::File &file)
+      : path(path), file(file) {}
+
+  [[noreturn]] void fail(const std::string &tensor,
+                         const std::string &message) const {
+    throw Failure(path + ": tensor \"" + tensor + "\": " + message);
+  }
+
+  const safetensors::Tensor &find(const std::string &name) const {
+    if (const safetensors::Tensor *tensor = file.find(name))
+      return *tensor;
+    fail(name, "is missing, expected it for this spec");
+  }
+
+  /// A list of batch + 1 offsets, non-decreasing from 0.
+  std::vector<int32_t> starts(const std::string &name) const {
+    const safetensors::Tensor &tensor = find(name);
+    if (tensor.dtype != safetensors::DType::I32 || tensor.shape.size() != 1 ||
+        tensor.shape[0] < 1)
+      fail(name, "is " + describe(tensor) + ", expected i32 [batch + 1]");
+    std::vector<int32_t> values(tensor.shape[0]);
+    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    if (values[0] != 0)
+      fail(name, "begins with " + std::to_string(values[0]) + ", expected 0");
+    for (size_t i = 1; i < values.size(); ++i)
+      if (values[i] < values[i - 1])
+        fail(name, "falls from " + std::to_string(values[i - 1]) + " to " +
+                       std::to_string(values[i]) + " at index " +
+                       std::to_string(i) + ", expected non-decreasing offsets");
+    return values;
+  }
+
+  Values rows(const std::string &name, int64_t tokens, int64_t heads,
+              int64_t channels, kvc_dtype to) const {
+    const safetensors::Tensor &tensor = find(name);
+    const int64_t expected[] = {tokens, heads, channels};
+    const bool isFloat = tensor.dtype == safetensors::DType::F32 ||
+                         tensor.dtype == safetensors::DType::F16 ||
+                         tensor.dtype == safetensors::DType::BF16;
+    if (!isFloat || !std::ranges::equal(tensor.shape, expected))
+      fail(name, "is " + describe(tensor) + ", expected f32, f16 or bf16 " +
+                     shapeText(expected));
+    const kvc_dtype from = tensor.dtype == safetensors::DType::F32   ? KVC_F32
+                           : tensor.dtype == safetensors::DType::F16 ? KVC_F16
+                                                                     : KVC_BF16;
+    // Foreign files need not align their tensors.
+    const std::vector<std::byte> aligned(tensor.data.begin(),
+                                         tensor.data.end());
+    try {
+      return convert(name, aligned.data(), from, tokens * heads * channels, to);
+    } catch (const Failure &failure) {
+      throw Failure(path + ": " + failure.what());
+    }
+  }
+
+  /// f32 [count]; finite, but -inf where `minusInfinity`.
+  std::vector<float> perHead(const std::string &name, int64_t count,
+                             bool minusInfinity) const {
+    const safetensors::Tensor &tensor = find(name);
+    if (tensor.dtype != safetensors::DType::F32 || tensor.shape.size() != 1 ||
+        tensor.shape[0] != count)
+      fail(name, "is " + describe(tensor) + ", expected f32 [" +
+                     std::to_string(count) + "]");
+    std::vector<float> values(count);
+    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    for (int64_t i = 0; i < count; ++i)
+      if (!std::isfinite(values[i]) && !(minusInfinity && values[i] < 0))
+        fail(name, "has " + std::to_string(values[i]) + " at index " +
+                       std::to_string(i) + ", expected a finite number" +
+                       (minusInfinity ? " or -inf" : ""));
+    return values;
+  }
+
+private:
+  static std::string describe(const safetensors::Tensor &tensor) {
+    std::string type(safetensors::nameOf(tensor.dtype));
+    std::ranges::transform(type, type.begin(),
+                           [](unsigned char c) { return std::tolower(c); });
+    return type + " " + shapeText(tensor.shape);
+  }
+
+  const std::string &path;
+  const safetensors::File &file;
+};
+
+} // namespace
+
+BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec) {
+  safetensors::Expected<safetensors::File> file = safetensors::read(path);
+  if (!file)
+    throw Failure(file.error().str());
+  const Reader reader(path, *file);
+  BatchInputs inputs;
+  inputs.queryStarts = reader.starts("cu_seqlens_q");
+  inputs.keyStarts = reader.starts("cu_seqlens_kv");
+  if (inputs.queryStarts.size() != inputs.keyStarts.size())
+    reader.fail("cu_seqlens_kv", "has " +
+                                     std::to_string(inputs.keyStarts.size()) +
+                                     " offsets, expected " +
+                                     std::to_string(inputs.queryStarts.size()) +
+                                     " as cu_seqlens_q has");
+  const int64_t queries = inputs.queries(), keys = inputs.keys();
+  inputs.q = reader.rows("q", queries, spec.q_heads, spec.head_dim, spec.query);
+  inputs.k = reader.rows("k", keys, spec.kv_heads, spec.head_dim, spec.query);
+  if (!spec.value_is_key)
+    inputs.v =
+        reader.rows("v", keys, spec.kv_heads, spec.value_dim, spec.query);
+  if (spec.alibi)
+    inputs.alibiSlopes = reader.perHead("alibi_slopes", spec.q_heads, false);
+  if (spec.sink_logits)
+    inputs.sinkLogits = reader.perHead("sink_logits", spec.q_heads, true);
+  return inputs;
+}
+
+safetensors::Tensor namedTensor(std::string name, safetensors::DType dtype,
+                                std::vector<int64_t> shape,
+                                std::span<const std::byte> bytes) {
+  return {std::move(name), dtype, std::move(shape), bytes};
+}
+
+safetensors::DType fileTypeOf(kvc_dtype dtype) {
+  switch (dtype) {
+  case KVC_F32:
+    return safetensors::DType::F32;
+  case KVC_F16:
+    return safetensors::DType::F16;
+  default:
+    return safetensors::DType::BF16;
+  }
+}
+
+} // namespace kvc

@@ -1,0 +1,28 @@
+//===- Inputs.h - A batch in a safetensors file -----------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_INPUTS_H
+#define KVC_TOOLS_INPUTS_H
+
+#include "kvc/Engine.h"
+#include "kvc/Safetensors.h"
+
+namespace kvc {
+
+/// Reads q, k, v, cu_seqlens_q, cu_seqlens_kv and the inputs that the spec asks
+/// for; checks shapes, types, lengths and that every number is finite; converts
+/// q, k and v to io.query.
+BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec);
+
+/// Names, shapes and bytes of what `kvc run` writes; views into their owners.
+safetensors::Tensor namedTensor(std::string name, safetensors::DType dtype,
+                                std::vector<int64_t> shape,
+                                std::span<const std::byte> bytes);
+safetensors::DType fileTypeOf(kvc_dtype dtype);
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_INPUTS_H

@@ -1,0 +1,75 @@
+//===- Inspect.cpp - kvc inspect ------------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+#include "kvc/Commands.h"
+#include "kvc/InspectSpec.h"
+#include "kvc/InspectTensors.h"
+#include "kvc/SpecFile.h"
+
+#ifdef KVC_TOOLS_WITH_COMPILER
+#include "kvc/Engine.h"
+#endif
+
+#include <CLI/CLI.hpp>
+
+#include <cstring>
+
+using namespace kvc;
+
+namespace {
+
+struct InspectOptions {
+  std::string file;
+  bool json = false;
+};
+
+/// A safetensors file begins with the length of its header, which its size
+/// bounds; eight characters of a text are a far larger number.
+bool looksLikeTensors(const std::string &path, const std::string &bytes) {
+  if (path.ends_with(".safetensors"))
+    return true;
+  uint64_t header = 0;
+  if (bytes.size() < sizeof(header))
+    return false;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return header <= bytes.size() - sizeof(header);
+}
+
+/// The spec as JSON, whatever form it has.
+std::string specJson(const std::string &path, std::string text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{')
+    return text;
+#ifdef KVC_TOOLS_WITH_COMPILER
+  return translateSpec(text, path, KVC_SPEC_JSON);
+#else
+  throw Failure(path +
+                ": cannot read, expected JSON or safetensors (MLIR needs "
+                "a kvc with its compiler), got neither");
+#endif
+}
+
+void inspect(const InspectOptions &options) {
+  std::string bytes = readFile(options.file);
+  if (looksLikeTensors(options.file, bytes))
+    return print(inspectTensors(options.file, bytes, options.json));
+  const SpecHandle spec =
+      parseSpec(specJson(options.file, std::move(bytes)), options.file);
+  print(inspectSpec(spec.get(), options.json));
+}
+
+} // namespace
+
+void kvc::addInspectCommand(CLI::App &app) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App *command = app.add_subcommand(
+      "inspect", "Show what a spec or a safetensors file says.");
+  command->add_option("FILE", options->file, "A spec or a safetensors file.")
+      ->required();
+  command->add_flag("--json", options->json, "Print JSON.");
+  command->callback([options] { inspect(*options); });
+}

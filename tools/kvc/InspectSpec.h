@@ -1,0 +1,21 @@
+//===- InspectSpec.h - What a spec says ------------------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_INSPECTSPEC_H
+#define KVC_TOOLS_INSPECTSPEC_H
+
+#include "kvc/spec.h"
+
+#include <string>
+
+namespace kvc {
+
+/// The attention, the schemes, bytes per token, and the regions of a page.
+std::string inspectSpec(const kvc_spec *spec, bool json);
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_INSPECTSPEC_H

@@ -1,0 +1,224 @@
+//===- Run.cpp - kvc run --------------------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+#include "kvc/Commands.h"
+#include "kvc/Inputs.h"
+#include "kvc/OutputFiles.h"
+#include "kvc/Targets.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <deque>
+#include <limits>
+
+using namespace kvc;
+
+namespace {
+
+struct RunOptions {
+  std::string spec, inputs, output, device = "host", dumpCache, stats, fastMath,
+                                    cpu;
+  int64_t appendChunk = 0, threads = 0;
+  bool poison = false, json = false;
+};
+
+template <typename T>
+std::span<const std::byte> bytesOf(const std::vector<T> &values) {
+  return std::as_bytes(std::span(values));
+}
+
+/// The tensors of --dump-cache, and what they point into.
+class CacheDump {
+public:
+  CacheDump(const Engine &engine, const BatchInputs &inputs)
+      : engine(engine), inputs(inputs) {}
+
+  void add(const std::string &prefix, kvc_tensor which, Dump values);
+  std::span<const safetensors::Tensor> tensors() const { return list; }
+
+private:
+  void add(std::string name, safetensors::DType dtype, int64_t columns,
+           std::span<const std::byte> bytes) {
+    list.push_back(namedTensor(std::move(name), dtype,
+                               {inputs.keys(), engine.info().kv_heads, columns},
+                               bytes));
+  }
+
+  const Engine &engine;
+  const BatchInputs &inputs;
+  std::deque<Dump> dumps;
+  std::vector<uint8_t> noRawRows;
+  std::vector<safetensors::Tensor> list;
+};
+
+void CacheDump::add(const std::string &prefix, kvc_tensor which, Dump values) {
+  using safetensors::DType;
+  const Dump &kept = dumps.emplace_back(std::move(values));
+  const kvc_tensor_info info = engine.tensor(which);
+  add(prefix, DType::F32, info.channels, bytesOf(kept.values));
+  if (info.num_parts == 0) // a value that is the key has no codes
+    return;
+  const kvc_part_info part = engine.part(which, 0);
+  if (part.raw)
+    return;
+  add(prefix + "_codes", part.signed_codes ? DType::I8 : DType::U8,
+      info.channels, bytesOf(kept.codes));
+  add(prefix + "_scale", DType::F32, info.blocks, bytesOf(kept.scales));
+  if (part.has_zero)
+    add(prefix + "_zero", DType::F32, info.blocks, bytesOf(kept.zeros));
+  // Rows are raw in segments only, and the specs that run have none.
+  noRawRows.resize(inputs.keys());
+  list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},
+                             bytesOf(noRawRows)));
+}
+
+nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
+                               const Outputs &outputs, double appendUs,
+                               int64_t threads) {
+  const double perToken =
+      engine.bytesPerToken() * static_cast<double>(engine.info().kv_heads);
+  // Every sequence with a query is read once, by all of its queries.
+  int64_t tokensRead = 0;
+  for (int64_t i = 0; i < inputs.batch(); ++i)
+    if (inputs.queryStarts[i] != inputs.queryStarts[i + 1])
+      tokensRead += visibleTokens(
+          engine.info(), inputs.keyStarts[i + 1] - inputs.keyStarts[i],
+          inputs.queryStarts[i + 1] - inputs.queryStarts[i]);
+
+  nlohmann::ordered_json stats;
+  stats["name"] = engine.info().name;
+  stats["target"] = engine.table().target;
+  stats["threads"] = threads;
+  stats["sequences"] = inputs.batch();
+  stats["queries"] = inputs.queries();
+  stats["keys"] = inputs.keys();
+  stats["bytes_per_token_and_kv_head"] = engine.bytesPerToken();
+  stats["bytes_per_token"] = perToken;
+  stats["bytes_read"] = perToken * static_cast<double>(tokensRead);
+  stats["append_us"] = appendUs;
+  stats["us_per_step"] = outputs.microseconds;
+  stats["compile_ms"] = engine.compileMs();
+  for (const kvc_phase &phase : engine.phases())
+    stats["compile_phases_ms"][phase.name] = phase.ms;
+  return stats;
+}
+
+void run(const RunOptions &options) {
+  if (options.device != "host" && !options.cpu.empty())
+    failUse("--cpu: expected it with --device host, got --device " +
+            inQuotes(options.device));
+  OutputFiles files;
+  files.protect("SPEC", options.spec);
+  files.protect("--inputs", options.inputs);
+  OutputFile &output = files.open("--output", options.output);
+  OutputFile *dumpFile = options.dumpCache.empty()
+                             ? nullptr
+                             : &files.open("--dump-cache", options.dumpCache);
+  OutputFile *statsFile =
+      options.stats.empty() ? nullptr : &files.open("--stats", options.stats);
+  if (options.device != "host")
+    throw Failure("--device: expected host, the only one of this build, got " +
+                  inQuotes(options.device));
+  if (!options.fastMath.empty())
+    throw Failure("--fast-math: not lowered yet: " + options.fastMath);
+
+  const CompilerHandle compiler = createCompiler();
+  const std::string target = options.cpu.empty() ? "host" : options.cpu;
+  const Engine engine(compiler.get(), readFile(options.spec), options.spec,
+                      compileOptionsFor(target));
+  const BatchInputs inputs = readInputs(options.inputs, engine.info());
+  const Threads threads(options.threads);
+  const CacheHandle cache = engine.createCache(inputs, options.poison);
+  std::vector<kvc_sequence> sequences;
+  const double appendUs = engine.append(
+      inputs, cache.get(), options.appendChunk, threads.loop(), sequences);
+  const Outputs outputs =
+      engine.attend(inputs, cache.get(), sequences, threads.loop());
+
+  const kvc_spec_info &info = engine.info();
+  const safetensors::Tensor results[] = {
+      namedTensor("out", fileTypeOf(info.output),
+                  {inputs.queries(), info.q_heads, info.value_dim},
+                  outputs.out.bytes),
+      namedTensor("lse", safetensors::DType::F32,
+                  {inputs.queries(), info.q_heads}, bytesOf(outputs.lse))};
+  output.write(results);
+  if (dumpFile) {
+    CacheDump dump(engine, inputs);
+    dump.add(
+        "k", KVC_KEY,
+        engine.dump(cache.get(), sequences, inputs, KVC_KEY, threads.loop()));
+    dump.add(
+        "v", KVC_VALUE,
+        engine.dump(cache.get(), sequences, inputs, KVC_VALUE, threads.loop()));
+    dumpFile->write(dump.tensors());
+  }
+  const nlohmann::ordered_json stats =
+      statsOf(engine, inputs, outputs, appendUs, threads.count());
+  if (statsFile)
+    statsFile->write(stats.dump(2) + "\n");
+
+  // A failure to print must leave no output either.
+  if (options.json) {
+    print(stats.dump(2) + "\n");
+  } else {
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  ": %lld queries over %lld keys in %.1f us, append %.1f us, "
+                  "compile %.1f ms\n",
+                  static_cast<long long>(inputs.queries()),
+                  static_cast<long long>(inputs.keys()), outputs.microseconds,
+                  appendUs, engine.compileMs());
+    print(info.name + std::string(text));
+  }
+  files.commit();
+}
+
+} // namespace
+
+void kvc::addRunCommand(CLI::App &app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command = app.add_subcommand(
+      "run", "Append keys and values to a cache, then let queries attend.");
+  command->add_option("SPEC", options->spec, "Spec file, JSON or MLIR.")
+      ->required();
+  command
+      ->add_option("--inputs", options->inputs,
+                   "Safetensors with q, k, v, cu_seqlens_q, cu_seqlens_kv and "
+                   "what else the spec asks for.")
+      ->required();
+  command
+      ->add_option("--output", options->output,
+                   "Gets out and lse (safetensors).")
+      ->required();
+  command
+      ->add_option_function<std::string>(
+          "--device",
+          [options](const std::string &text) {
+            options->device = parseDevice(text);
+          },
+          "host, sim, cuda or cuda:N; default host.")
+      ->type_name("NAME");
+  addInteger(*command, "--append-chunk", options->appendChunk, 1, kMaxTokens,
+             "Append at most N tokens of every sequence per call; default: all "
+             "at once.");
+  command->add_option("--dump-cache", options->dumpCache,
+                      "Gets the cache in canonical form (safetensors).");
+  command->add_option("--stats", options->stats,
+                      "Gets bytes, times and the compile time (JSON).");
+  addName(*command, "--fast-math", options->fastMath, {"q8"},
+          "Faster, less exact arithmetic");
+  addName(*command, "--cpu", options->cpu, targetNames(),
+          "Instruction set to compile for, on the host; default host");
+  addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
+             "Threads; 0, the default: one per core.");
+  command->add_flag("--poison", options->poison,
+                    "Fill fresh cache memory with 0xFF.");
+  command->add_flag("--json", options->json, "Print the statistics as JSON.");
+  command->callback([options] { run(*options); });
+}

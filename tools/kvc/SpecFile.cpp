@@ -1,0 +1,103 @@
+//===- SpecFile.cpp - Specs on the command line ---------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/SpecFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sys/stat.h>
+
+using namespace kvc;
+
+std::string kvc::readFile(const std::string &path) {
+  auto fail = [&](const std::string &why) {
+    throw Failure(path + ": cannot read, expected a regular file, got " + why);
+  };
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+      std::fopen(path.c_str(), "rbe"), std::fclose);
+  struct stat info;
+  if (!file || ::fstat(::fileno(file.get()), &info) != 0)
+    fail(std::string("an error: ") + std::strerror(errno));
+  if (S_ISDIR(info.st_mode))
+    fail("a directory");
+  std::string text;
+  char buffer[1 << 16];
+  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get()))
+    text.append(buffer, count);
+  if (std::ferror(file.get()))
+    fail(std::string("an error: ") + std::strerror(errno));
+  return text;
+}
+
+SpecHandle kvc::parseSpec(const std::string &json, const std::string &place) {
+  Diag diag;
+  kvc_spec *spec = nullptr;
+  diag.check(kvc_spec_parse(json.data(), json.size(), diag, &spec), place);
+  return SpecHandle(spec);
+}
+
+kvc_spec_info kvc::specInfoOf(const kvc_spec *spec) {
+  Diag diag;
+  kvc_spec_info info{};
+  info.struct_size = sizeof(info);
+  diag.check(kvc_spec_get_info(spec, diag, &info));
+  return info;
+}
+
+kvc_tensor_info kvc::tensorInfoOf(const kvc_spec *spec, kvc_tensor tensor) {
+  Diag diag;
+  kvc_tensor_info info{};
+  info.struct_size = sizeof(info);
+  diag.check(kvc_spec_get_tensor(spec, tensor, diag, &info));
+  return info;
+}
+
+kvc_part_info kvc::partInfoOf(const kvc_spec *spec, kvc_tensor tensor,
+                              int64_t part) {
+  Diag diag;
+  kvc_part_info info{};
+  info.struct_size = sizeof(info);
+  diag.check(kvc_spec_get_part(spec, tensor, part, diag, &info));
+  return info;
+}
+
+static nlohmann::ordered_json jsonOf(const kvc_spec *spec) {
+  const char *text = nullptr;
+  Diag().check(kvc_spec_json(spec, &text));
+  return nlohmann::ordered_json::parse(text);
+}
+
+bool kvc::isInterleaved(const kvc_spec *spec) {
+  const auto json = jsonOf(spec);
+  return json.contains("layout") && json["layout"].value("interleaved", false);
+}
+
+std::optional<std::string> kvc::twinOf(const kvc_spec *spec) {
+  auto twin = jsonOf(spec);
+  const auto original = twin;
+  for (const char *tensor : {"key", "value"}) {
+    if (!twin.contains(tensor))
+      continue;
+    nlohmann::ordered_json scheme{{"codec", "f16"}};
+    // Keys that are stored before RoPE stay so: it is work that both must do.
+    if (twin[tensor].contains("rope"))
+      scheme["rope"] = twin[tensor]["rope"];
+    twin[tensor] = scheme;
+  }
+  // Raw segments say nothing in a cache that is raw.
+  if (twin == original)
+    return std::nullopt;
+  twin.erase("segments");
+  return twin.dump();
+}
+
+const char *kvc::nameOf(kvc_dtype dtype) {
+  static constexpr const char *names[] = {"f32", "f16", "bf16", "e8m0", "e4m3"};
+  return names[dtype];
+}

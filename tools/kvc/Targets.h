@@ -1,0 +1,22 @@
+//===- Targets.h - Names that the compiler knows ---------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_TARGETS_H
+#define KVC_TOOLS_TARGETS_H
+
+#include <string>
+#include <vector>
+
+namespace kvc {
+
+/// Targets of code generation, "host" first.
+std::vector<std::string> targetNames();
+/// Stages of compilation in their order.
+std::vector<std::string> stageNames();
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_TARGETS_H

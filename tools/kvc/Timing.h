@@ -1,0 +1,52 @@
+//===- Timing.h - Measured times and what is said of them ------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_TIMING_H
+#define KVC_TOOLS_TIMING_H
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace kvc {
+
+/// Time since it was made.
+class Stopwatch {
+public:
+  double microseconds() const {
+    return std::chrono::duration<double, std::micro>(Clock::now() - start)
+        .count();
+  }
+  double seconds() const { return microseconds() * 1e-6; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+};
+
+/// The middle half of some measurements. None of its members means anything
+/// where nothing was measured.
+struct Quartiles {
+  double low = 0, median = 0, high = 0;
+};
+
+inline Quartiles quartilesOf(std::vector<double> values) {
+  if (values.empty())
+    return {};
+  std::sort(values.begin(), values.end());
+  auto at = [&](double fraction) {
+    double place = fraction * static_cast<double>(values.size() - 1);
+    auto below = static_cast<size_t>(place);
+    size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) *
+                               (values[above] - values[below]);
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_TIMING_H

@@ -1,0 +1,48 @@
+//===- Translate.cpp - kvc translate --------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+#include "kvc/Commands.h"
+#include "kvc/Engine.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace kvc;
+
+namespace {
+
+struct TranslateOptions {
+  std::string spec, to;
+  bool json = false;
+};
+
+void translate(const TranslateOptions &options) {
+  const std::string text =
+      translateSpec(readFile(options.spec), options.spec,
+                    options.to == "json" ? KVC_SPEC_JSON : KVC_SPEC_MLIR);
+  if (!options.json)
+    return print(text);
+  nlohmann::ordered_json result;
+  result["format"] = options.to;
+  result["text"] = text;
+  print(result.dump(2) + "\n");
+}
+
+} // namespace
+
+void kvc::addTranslateCommand(CLI::App &app) {
+  auto options = std::make_shared<TranslateOptions>();
+  CLI::App *command = app.add_subcommand(
+      "translate", "Print a spec in its canonical form, as JSON or MLIR.");
+  command->add_option("SPEC", options->spec, "Spec file, JSON or MLIR.")
+      ->required();
+  addName(*command, "--to", options->to, {"json", "mlir"}, "Form to print");
+  command->get_option("--to")->required();
+  command->add_flag("--json", options->json,
+                    "Print the text as a string inside JSON.");
+  command->callback([options] { translate(*options); });
+}
