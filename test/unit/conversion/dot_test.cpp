@@ -305,6 +305,29 @@ TEST(Dot, SlicesOfChannels) {
   runAll(cases);
 }
 
+/// Slices of channels that cut words and bytes: of 4, of 5 and of 3 channels.
+TEST(Dot, SlicesThatCutWords) {
+  std::vector<DotCase> cases;
+  for (const char *order : {"auto", "nhd"})
+    for (Tensor tensor : {K, V})
+      for (bool isInteger : {true, false}) {
+        auto add = [&](const char *codec, int64_t channels, int64_t first,
+                       int64_t count) {
+          cases.push_back(
+              {codec, "min", order, 64, channels, tensor, isInteger, 4, 50});
+          cases.back().firstChannel = first;
+          cases.back().numChannels = count;
+          cases.back().laneScale = cases.back().accumulate = true;
+        };
+        add("int4", 128, 124, 4);
+        add("int4", 80, 75, 5);
+        add("int4", 80, 10, 5);
+        add("int8", 96, 93, 3);
+        add("int8", 16, 7, 1);
+      }
+  runAll(cases);
+}
+
 TEST(Dot, PagesWithoutATable) {
   std::vector<DotCase> cases = {
       {"int4", "min", "auto", 16, 128, K, true, 4, 64},

@@ -23,6 +23,22 @@ Dot::Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias)
       isInteger(op.getWeights().getType().getElementType().isInteger(16)),
       bias(bias) {}
 
+Dot Dot::withWeights(Value padded, int64_t depth) const {
+  Dot result = *this;
+  result.weights = padded;
+  result.depth = depth;
+  return result;
+}
+
+Dot Dot::into(Value sums, int64_t lanes) const {
+  Dot result = *this;
+  result.acc = sums;
+  result.lanes = lanes;
+  result.rowScales = result.laneScales = Value();
+  result.accumulates = false;
+  return result;
+}
+
 void Dot::forRowGroups(int64_t size,
                        llvm::function_ref<void(Value, int64_t)> body) const {
   int64_t whole = rows / size * size;

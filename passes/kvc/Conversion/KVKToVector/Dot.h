@@ -55,6 +55,11 @@ public:
     return isInteger ? Type(b.getI32Type()) : Type(b.getF32Type());
   }
 
+  /// The same product with padded weights, or over padded lanes into `into`
+  /// without scales.
+  Dot withWeights(Value padded, int64_t depth) const;
+  Dot into(Value sums, int64_t lanes) const;
+
   /// Calls `body` for groups of `size` rows and for what is left over.
   void
   forRowGroups(int64_t size,

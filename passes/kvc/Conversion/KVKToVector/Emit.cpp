@@ -232,14 +232,14 @@ void Emit::storeVector(Value vector, Value memref, ValueRange indices) {
   vector::StoreOp::create(*this, vector, memref, indices);
 }
 
-Value Emit::scratch(int64_t elements, Type element) {
+Value Emit::scratch(ArrayRef<int64_t> shape, Type element) {
   InsertionGuard guard(*this);
   auto func =
       getInsertionBlock()->getParentOp()->getParentOfType<func::FuncOp>();
   if (auto parent = dyn_cast<func::FuncOp>(getInsertionBlock()->getParentOp()))
     func = parent;
   setInsertionPointToStart(&func.getBody().front());
-  return memref::AllocaOp::create(*this, MemRefType::get({elements}, element),
+  return memref::AllocaOp::create(*this, MemRefType::get(shape, element),
                                   getI64IntegerAttr(kScratchAlignment));
 }
 

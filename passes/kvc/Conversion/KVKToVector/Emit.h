@@ -106,7 +106,7 @@ public:
   Value loadVector(Value memref, ValueRange indices, int64_t lanes);
   void storeVector(Value vector, Value memref, ValueRange indices);
   /// A 64-byte aligned buffer that lives as long as the function.
-  Value scratch(int64_t elements, Type element);
+  Value scratch(ArrayRef<int64_t> shape, Type element);
 };
 
 /// Restores the insertion point of an Emit at the end of a scope.

@@ -139,6 +139,11 @@ private:
   //===--- The contracted dim
   //-----------------------------------------------===//
 
+  /// Contracted elements of an iteration where nothing limits them.
+  int64_t wantedUnit() const {
+    return isWords ? tile->order.group : dot.isInteger ? 2 : kUnroll;
+  }
+
   /// Where the vectors of a pass begin, without what the contracted dim adds.
   using Pointers = SmallVector<Value>;
 
@@ -172,7 +177,7 @@ private:
             region.tokenPointer(b, b.add(tile->token, relative), pass.lanes));
       }
     }
-    int64_t unit = isWords ? tile->order.group : dot.isInteger ? 2 : kUnroll;
+    int64_t unit = std::gcd(wantedUnit(), dot.depth);
     return contractTile(state, pointers, tile->channel, b.index(0),
                         b.index(dot.depth), unit, init);
   }
@@ -182,8 +187,7 @@ private:
     // One page look-up serves a span; the tile begins at a multiple of its
     // tokens.
     int64_t span = std::min(region.page, dot.depth);
-    int64_t wanted = isWords ? tile->order.group : dot.isInteger ? 2 : kUnroll;
-    int64_t unit = std::gcd(wanted, span);
+    int64_t unit = std::gcd(wantedUnit(), span);
     Value channel = b.add(tile->channel, begin);
     Value spans = b.ceilDiv(tile->valid, span);
     if (span == dot.depth)

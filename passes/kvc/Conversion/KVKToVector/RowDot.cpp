@@ -17,6 +17,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace kvc {
@@ -65,7 +67,7 @@ public:
     // Elements of a chunk, one machine vector of operands.
     chunk = dot.target.lanes() * (dot.isInteger ? 2 : 1);
     if (tile && !tile->order.isWholeRun)
-      chunk = std::min(chunk, tile->order.run);
+      chunk = std::gcd(chunk, std::gcd(tile->order.run, dot.depth));
     blocking = blockingFor(dot.target, dot.rows, 1, 2);
     while (dot.lanes % blocking.vectors != 0)
       blocking.vectors /= 2;
