@@ -235,6 +235,8 @@ std::string_view kvc::test::nameOf(InputMode mode) {
     return "largest-codes";
   case InputMode::Zeros:
     return "zeros";
+  case InputMode::ConstantRows:
+    return "constant-rows";
   case InputMode::Subnormals:
     return "subnormals";
   case InputMode::OutlierChannels:
@@ -335,6 +337,12 @@ void addHugeLogits(const spec::Spec &spec, Inputs &inputs, Random &random) {
   }
 }
 
+/// Gives all channels of a row the value of its first.
+void makeRowsConstant(std::vector<float> &values, int64_t channels) {
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = values[i - i % size_t(channels)];
+}
+
 /// Scales, tables and the rest: positive, of the size that suits unit values.
 void fillOptional(const spec::Spec &spec, Inputs &inputs, Random &random) {
   for (const OptionalInput &input : optionalInputs(spec, inputs)) {
@@ -371,6 +379,10 @@ Inputs kvc::test::randomInputs(const spec::Spec &spec,
   }
   if (mode == InputMode::HugeLogit)
     addHugeLogits(spec, inputs, random);
+  if (mode == InputMode::ConstantRows) {
+    makeRowsConstant(inputs.k, spec.attention.headDim);
+    makeRowsConstant(inputs.v, spec.attention.valueDim);
+  }
   fillOptional(spec, inputs, random);
   return inputs;
 }

@@ -54,13 +54,14 @@ enum class InputMode : uint8_t {
   HugeLogit,      ///< Normal, and one key per sequence that takes all weight.
   LargestCodes,   ///< Constant q and k, so that every code is the largest.
   Zeros,          ///< Zeros of both signs, and a few values between them.
+  ConstantRows,   ///< One value per token and head in k and v; q is normal.
   Subnormals,     ///< Magnitudes about io.query's smallest numbers.
   OutlierChannels ///< A few channels a hundred times the others.
 };
 inline constexpr InputMode kInputModes[] = {
-    InputMode::Normal,         InputMode::AllEqual, InputMode::HugeLogit,
-    InputMode::LargestCodes,   InputMode::Zeros,    InputMode::Subnormals,
-    InputMode::OutlierChannels};
+    InputMode::Normal,       InputMode::AllEqual,       InputMode::HugeLogit,
+    InputMode::LargestCodes, InputMode::Zeros,          InputMode::ConstantRows,
+    InputMode::Subnormals,   InputMode::OutlierChannels};
 std::string_view nameOf(InputMode mode);
 
 /// Queries and keys of one sequence.
