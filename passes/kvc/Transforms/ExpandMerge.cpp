@@ -17,7 +17,6 @@
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/TileBuilder.h"
-#include "kvc/Transforms/TileSizes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +34,7 @@ public:
   MergeExpansion(MergeOp op, OpBuilder &builder)
       : op(op), attention(op.getSpec().getSpec().attention),
         b(op.getLoc(), builder, arith::FastMathFlags::contract) {
-    int64_t tileRows = decodeTileRows(attention.group());
+    int64_t tileRows = *op.getTileRows();
     perRow = b.f32Tile({{"r", tileRows}});
     output = b.f32Tile({{"r", tileRows}, {"d", attention.valueDim}});
   }
@@ -74,19 +73,26 @@ private:
     Value unseen = b.compare(arith::CmpFPredicate::OEQ, largest,
                              -std::numeric_limits<double>::infinity());
     Value base = b.select(unseen, b.constant(perRow, 0.0), largest);
-    auto weight = [&](Value logSum) {
+    // 2^(x/2), to be multiplied twice: 2^x is 0 long before the output is,
+    // where a sink logit or another split takes nearly everything.
+    auto rootOfWeight = [&](Value logSum) {
       return math::Exp2Op::create(
-          b, b.mul(b.sub(logSum, base), std::numbers::log2e));
+          b, b.mul(b.sub(logSum, base), std::numbers::log2e / 2));
     };
-    Value initSum = sink ? weight(sink) : b.constant(perRow, 0.0);
-    ValueRange sums = emitSplits(
-        {initSum, b.constant(output, 0.0)},
-        [&](Value split, ValueRange state) -> SmallVector<Value> {
-          Value w = weight(loadLse(split));
-          Value part = LoadPartialOp::create(b, output, op.getPartialOut(),
-                                             split, row, rowCount);
-          return {b.add(state[0], w), b.add(state[1], b.mul(part, w))};
-        });
+    Value initSum = b.constant(perRow, 0.0);
+    if (sink) {
+      Value root = rootOfWeight(sink);
+      initSum = b.mul(root, root);
+    }
+    ValueRange sums =
+        emitSplits({initSum, b.constant(output, 0.0)},
+                   [&](Value split, ValueRange state) -> SmallVector<Value> {
+                     Value root = rootOfWeight(loadLse(split));
+                     Value part = LoadPartialOp::create(
+                         b, output, op.getPartialOut(), split, row, rowCount);
+                     return {b.add(state[0], b.mul(root, root)),
+                             b.add(state[1], b.mul(b.mul(part, root), root))};
+                   });
     emitStores(begin, largest, sums[0], sums[1]);
   }
 

@@ -55,6 +55,22 @@ double registerCost(const Extents &e) {
          e.rows * e.tokens * e.channels * (kFloatProduct - kIntegerProduct);
 }
 
+/// A constant block of a scheme with a zero "code" is stored as code 0 with a
+/// scale of its magnitude. Around the middle of the range of b bits its product
+/// is 2^(b-1) times what is left when the zero's term has been added, which
+/// takes b - 1 bits off the result. Only f32 queries miss them.
+bool cancelsTooMuch(CodeContraction contraction) {
+  DequantizeOp dequantize = contraction.dequantize;
+  if (dequantize.getZeroKind() != spec::Zero::Code)
+    return false;
+  Operation *codes = dequantize.getCodes().getDefiningOp();
+  while (isa_and_nonnull<SplitOp>(codes))
+    codes = codes->getOperand(0).getDefiningOp();
+  auto load = dyn_cast_if_present<LoadCodesOp>(codes);
+  return load &&
+         load.getCache().getType().getSpec().io.query == spec::DType::F32;
+}
+
 /// Inserts `place` behind those that cost as much or less.
 void insertByCost(SmallVector<PlaceCost> &places, PlaceCost place) {
   auto behind = llvm::upper_bound(
@@ -140,9 +156,10 @@ SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
   double terms = hasDim(dequantize.getZero().getType(), "b") ? e.blocks : 1;
   SmallVector<PlaceCost> places;
   // The term without codes: metadata times sums of A, added to the result.
-  insertByCost(places,
-               {contraction.givesScores() ? Place::Score : Place::Output,
-                e.rows * e.tokens * terms});
+  if (!cancelsTooMuch(contraction))
+    insertByCost(places,
+                 {contraction.givesScores() ? Place::Score : Place::Output,
+                  e.rows * e.tokens * terms});
   // s * (u - z) may keep z alone; s * u + m needs s there too.
   if (scale == Place::Register)
     insertByCost(places, {Place::Register, e.tokens * e.channels});
