@@ -48,8 +48,9 @@ const Level kLevels[] = {
      kNeedsV3},
     {"x86-64-v4", "x86-64-v4", "", DotKind::AVX512, 512, true, true, true,
      kNeedsV4},
-    {"x86-64-v4+vnni", "x86-64-v4", "+avx512vnni", DotKind::VNNI, 512, true,
-     true, true, kNeedsVNNI},
+    // Without fast-dpwssd LLVM turns most vpdpwssd back into two instructions.
+    {"x86-64-v4+vnni", "x86-64-v4", "+avx512vnni,+fast-dpwssd", DotKind::VNNI,
+     512, true, true, true, kNeedsVNNI},
 };
 const Level kPortable = {
     "portable", "x86-64", "", DotKind::Portable, 128, false, false, false, {}};
