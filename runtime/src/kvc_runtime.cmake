@@ -1,6 +1,6 @@
-# The runtime: one static library for tools and tests, one shared library for
-# everybody else. Below both, in order: base (statuses, spec handles), devices,
-# cache, run.
+# The runtime: static libraries, one above the other, for tools and tests, in
+# order: base (statuses, spec handles), devices, cache, run. For everybody else
+# all of them as one shared library and one archive.
 
 kvc_add_library(kvc_base
   SRCS base/kvc/Base/SpecHandle.cpp base/kvc/Base/Status.cpp
@@ -27,9 +27,11 @@ target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)
 
 # What the shared library shows is what the public headers declare: the version
 # script hides the rest, that of the standard library's templates included.
+set(kvc_runtime_objects "")
 foreach(library kvc_spec kvc_base kvc_host kvc_cache kvc_runtime)
   set_target_properties(${library} PROPERTIES
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  list(APPEND kvc_runtime_objects $<TARGET_OBJECTS:${library}>)
 endforeach()
 add_library(kvc_runtime_shared SHARED
   $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
@@ -42,3 +44,8 @@ target_link_libraries(kvc_runtime_shared PUBLIC kvc_abi PRIVATE kvc_spec kvc_opt
 if(NOT KVC_ENABLE_SANITIZERS)
   target_link_options(kvc_runtime_shared PRIVATE LINKER:-z,defs)
 endif()
+
+add_library(kvc_runtime_static STATIC ${kvc_runtime_objects})
+set_target_properties(kvc_runtime_static PROPERTIES
+  OUTPUT_NAME kvc_runtime LINKER_LANGUAGE CXX ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+target_link_libraries(kvc_runtime_static PUBLIC kvc_abi Threads::Threads ${CMAKE_DL_LIBS})
