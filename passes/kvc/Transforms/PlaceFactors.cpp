@@ -76,7 +76,7 @@ private:
              << factor << " of the " << tensor << " cannot go to place "
              << stringifyPlace(chosen) << ", legal: " << listOf(places);
     if (remarks)
-      contraction.dequantize.emitRemark()
+      emitRemark(contraction.dequantize.getLoc())
           << tensor << " " << factor << ": " << stringifyPlace(chosen)
           << (given ? " as asked" : "") << "; by cost: " << listOf(places);
     return chosen;
