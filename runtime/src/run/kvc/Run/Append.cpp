@@ -51,8 +51,7 @@ kvc_status checkInputs(const kvc_batch &batch, const Inputs &inputs,
   return inputs.hasValue ? checkRows(inputs.value, begin, end, diag) : KVC_OK;
 }
 
-void addRun(const kvc_module &module, const Inputs &inputs,
-            const AppendRun &run, AppendWork &work) {
+void addRun(const Inputs &inputs, const AppendRun &run, AppendWork &work) {
   kvc_append_args args = {};
   args.cache = run.view;
   args.key = inputs.key.token(run.source);
@@ -101,7 +100,7 @@ kvc_status prepareReserved(const kvc_module &module, const kvc_batch &batch,
     if (rows == 0)
       continue;
     work.sequences.push_back(sequence);
-    addRun(module, inputs,
+    addRun(inputs,
            {batch.cache->viewOf(*sequence), batch.token_start[i],
             sequence->committed, sequence->pending},
            work);
@@ -209,7 +208,7 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
     work.pages.push_back(static_cast<int32_t>(run.page));
     kvc_cache_view view = cache.pages;
     view.page_table = &work.pages.back();
-    addRun(module, inputs,
+    addRun(inputs,
            {view, run.source, run.tokenBegin, run.tokenBegin + run.tokens},
            work);
   }
