@@ -1,6 +1,7 @@
 // RUN: kvc-opt %s --kvc-expand | FileCheck %s
 
-// The largest log-sum, then each split weighted by 2^((lse - largest) log2(e)).
+// The largest log-sum, then each split weighted by 2^((lse - largest) log2(e)),
+// the square of a root that does not underflow where the output does not.
 
 #plain = #kvc.spec<name = "plain",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 6}>,
@@ -13,7 +14,7 @@
 // CHECK-DAG: %[[MINUS_INF:.*]] = arith.constant dense<0xFF800000> : tensor<4xf32, #kvc.dims<r>>
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : tensor<4xf32, #kvc.dims<r>>
 // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<4xf32, #kvc.dims<r>>
-// CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<1.44269502> : tensor<4xf32, #kvc.dims<r>>
+// CHECK-DAG: %[[HALF_LOG2E:.*]] = arith.constant dense<0.72134751> : tensor<4xf32, #kvc.dims<r>>
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : tensor<4xf32, #kvc.dims<r>>
 // CHECK-DAG: %[[O0:.*]] = arith.constant dense<0.000000e+00> : tensor<4x64xf32, #kvc.dims<r, d>>
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -31,12 +32,15 @@
 // CHECK-NEXT: %[[R:.*]]:2 = scf.for %[[J:.*]] = %[[C0]] to %[[SPLITS]] step %[[C1]] iter_args(%[[SUM:.*]] = %[[NONE]], %[[O:.*]] = %[[O0]])
 // CHECK-NEXT: %[[LJ:.*]] = kvc.load_partial %[[PLSE]][%[[J]], %[[I]] to %[[COUNT]]]
 // CHECK-NEXT: %[[BELOW:.*]] = arith.subf %[[LJ]], %[[BASE]]
-// CHECK-NEXT: %[[BELOW2:.*]] = arith.mulf %[[BELOW]], %[[LOG2E]]
-// CHECK-NEXT: %[[W:.*]] = math.exp2 %[[BELOW2]]
+// CHECK-NEXT: %[[BELOW2:.*]] = arith.mulf %[[BELOW]], %[[HALF_LOG2E]]
+// CHECK-NEXT: %[[ROOT:.*]] = math.exp2 %[[BELOW2]]
 // CHECK-NEXT: %[[PART:.*]] = kvc.load_partial %[[POUT]][%[[J]], %[[I]] to %[[COUNT]]] : {{.*}} to tensor<4x64xf32, #kvc.dims<r, d>>
+// CHECK-NEXT: %[[W:.*]] = arith.mulf %[[ROOT]], %[[ROOT]]
 // CHECK-NEXT: %[[SUM1:.*]] = arith.addf %[[SUM]], %[[W]]
-// CHECK-NEXT: %[[WS:.*]] = kvc.broadcast %[[W]]
-// CHECK-NEXT: %[[WEIGHTED:.*]] = arith.mulf %[[PART]], %[[WS]]
+// CHECK-NEXT: %[[ROOTS:.*]] = kvc.broadcast %[[ROOT]]
+// CHECK-NEXT: %[[ONCE:.*]] = arith.mulf %[[PART]], %[[ROOTS]]
+// CHECK-NEXT: %[[ROOTS:.*]] = kvc.broadcast %[[ROOT]]
+// CHECK-NEXT: %[[WEIGHTED:.*]] = arith.mulf %[[ONCE]], %[[ROOTS]]
 // CHECK-NEXT: %[[O1:.*]] = arith.addf %[[O]], %[[WEIGHTED]]
 // CHECK-NEXT: scf.yield %[[SUM1]], %[[O1]]
 // CHECK: %[[UNSEEN:.*]] = arith.cmpf oeq, %[[R]]#0, %[[NONE]]
@@ -52,7 +56,7 @@
 // CHECK-NOT: kvc.merge
 func.func @plain(%pout: memref<?x?x64xf32, strided<[?, 64, 1]>>, %plse: memref<?x?xf32, strided<[?, 1]>>, %sinks: memref<?xf32>,
     %out: memref<?x?x64xf16, strided<[?, ?, 1]>>, %lse: memref<?x?xf32, strided<[?, ?]>>, %head: index, %row: index, %row_end: index, %splits: index) {
-  kvc.merge %pout, %plse rows(%row to %row_end) splits(%splits) into %out, %lse[%head] {spec = #plain}
+  kvc.merge %pout, %plse rows(%row to %row_end) splits(%splits) into %out, %lse[%head] {spec = #plain, tile_rows = 4}
       : memref<?x?x64xf32, strided<[?, 64, 1]>>, memref<?x?xf32, strided<[?, 1]>>, memref<?x?x64xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>
   return
 }
@@ -74,11 +78,12 @@ func.func @plain(%pout: memref<?x?x64xf32, strided<[?, 64, 1]>>, %plse: memref<?
 // CHECK-NEXT: %[[BASE:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[LARGEST]]
 // CHECK-NEXT: %[[BELOW:.*]] = arith.subf %[[SINK]], %[[BASE]]
 // CHECK-NEXT: %[[BELOW2:.*]] = arith.mulf %[[BELOW]],
-// CHECK-NEXT: %[[W:.*]] = math.exp2 %[[BELOW2]]
+// CHECK-NEXT: %[[ROOT:.*]] = math.exp2 %[[BELOW2]]
+// CHECK-NEXT: %[[W:.*]] = arith.mulf %[[ROOT]], %[[ROOT]]
 // CHECK-NEXT: scf.for {{.*}} iter_args(%{{.*}} = %[[W]], %{{.*}} =
 func.func @sinks(%pout: memref<?x?x64xf32, strided<[?, 64, 1]>>, %plse: memref<?x?xf32, strided<[?, 1]>>, %sinks: memref<?xf32>,
     %out: memref<?x?x64xf16, strided<[?, ?, 1]>>, %lse: memref<?x?xf32, strided<[?, ?]>>, %head: index, %row: index, %row_end: index, %splits: index) {
-  kvc.merge %pout, %plse rows(%row to %row_end) splits(%splits) sinks(%sinks) into %out, %lse[%head] {spec = #sinks}
+  kvc.merge %pout, %plse rows(%row to %row_end) splits(%splits) sinks(%sinks) into %out, %lse[%head] {spec = #sinks, tile_rows = 1}
       : memref<?x?x64xf32, strided<[?, 64, 1]>>, memref<?x?xf32, strided<[?, 1]>>, memref<?x?x64xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>, memref<?xf32>
   return
 }
