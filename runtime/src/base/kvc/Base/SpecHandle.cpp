@@ -160,7 +160,7 @@ extern "C" kvc_status kvc_page_slice_bytes(const kvc_spec *spec,
     if (!bytes)
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "bytes: expected a pointer, got null");
-    spec::Tensor which;
+    spec::Tensor which{};
     KVC_TRY(tensorOf(tensor, diag, which));
     spec::Spec paged;
     KVC_TRY(withPage(spec->spec, page, diag, paged));
@@ -221,7 +221,7 @@ extern "C" kvc_status kvc_spec_get_tensor(const kvc_spec *spec,
                                           kvc_tensor_info *info) {
   return guarded(diag, [&]() -> kvc_status {
     KVC_TRY(checkSpec(spec, diag));
-    spec::Tensor which;
+    spec::Tensor which{};
     KVC_TRY(tensorOf(tensor, diag, which));
     kvc_tensor_info result = {};
     result.channels = spec::channelsOf(spec->spec, which);
@@ -242,7 +242,7 @@ extern "C" kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,
                                         kvc_part_info *info) {
   return guarded(diag, [&]() -> kvc_status {
     KVC_TRY(checkSpec(spec, diag));
-    spec::Tensor which;
+    spec::Tensor which{};
     KVC_TRY(tensorOf(tensor, diag, which));
     const spec::Scheme *scheme = spec::schemeOf(spec->spec, which);
     int64_t count = scheme ? static_cast<int64_t>(scheme->parts.size()) : 0;

@@ -232,7 +232,7 @@ void convert(const void *source, spec::DType from, int64_t count,
 extern "C" kvc_status kvc_check_finite(const char *name, const void *data,
                                        kvc_dtype dtype, int64_t count,
                                        kvc_diag *diag) {
-  spec::DType type;
+  spec::DType type{};
   KVC_TRY(floatType("dtype", dtype, diag, type));
   return checkFinite(name, data, type, count, diag);
 }
@@ -240,7 +240,7 @@ extern "C" kvc_status kvc_check_finite(const char *name, const void *data,
 extern "C" kvc_status kvc_convert(const char *name, const void *source,
                                   kvc_dtype from, int64_t count, kvc_dtype to,
                                   kvc_diag *diag, void *target) {
-  spec::DType fromType, toType;
+  spec::DType fromType{}, toType{};
   KVC_TRY(floatType("from", from, diag, fromType));
   KVC_TRY(floatType("to", to, diag, toType));
   KVC_TRY(checkFinite(name, source, fromType, count, diag));
