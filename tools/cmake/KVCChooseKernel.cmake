@@ -17,8 +17,7 @@ set(runs_everywhere FALSE)
 foreach(target IN LISTS TARGETS)
   file(READ ${FOLDER}/${target}.json manifest)
   string(JSON level GET ${manifest} target name)
-  string(JSON cpu GET ${manifest} target cpu)
-  string(JSON features GET ${manifest} target features)
+  string(JSON needs_count LENGTH ${manifest} target needs)
   string(JSON symbol GET ${manifest} symbols 1)
   if(symbol IN_LIST symbols)
     message(FATAL_ERROR "kvc_add_kernel(${NAME}): TARGETS has ${level} twice: \"host\" is ${level} on this machine")
@@ -28,12 +27,11 @@ foreach(target IN LISTS TARGETS)
   string(APPEND declarations "\n/** ${level} */\nextern const kvc_module_table ${symbol};\n")
 
   set(conditions "")
-  if(NOT cpu STREQUAL "x86-64")
-    list(APPEND conditions ${cpu})
-  endif()
-  string(REGEX MATCHALL "[^+,]+" features "${features}")
-  list(APPEND conditions ${features})
-  list(TRANSFORM conditions REPLACE "(.+)" "__builtin_cpu_supports(\"\\1\")")
+  while(needs_count GREATER 0)
+    math(EXPR needs_count "${needs_count} - 1")
+    string(JSON need GET ${manifest} target needs ${needs_count})
+    list(PREPEND conditions "__builtin_cpu_supports(\"${need}\")")
+  endwhile()
   list(JOIN conditions " &&\n      " conditions)
   if(runs_everywhere)
     continue()
@@ -74,7 +72,6 @@ kvc_status ${NAME}_table(kvc_diag *diag, const kvc_module_table **table);
 #endif /* KVC_KERNEL_${guard}_H_ */
 ")
 
-# The names of levels are known to GCC from 12 on and to Clang from 18 on.
 file(WRITE ${FOLDER}/${NAME}.c
 "/* Made by kvc_add_kernel from ${spec_file}. */
 

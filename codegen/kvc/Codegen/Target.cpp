@@ -66,12 +66,27 @@ constexpr TargetName kTargetNames[] = {
 
 constexpr StringLiteral kTriple = "x86_64-unknown-linux-gnu";
 
+/// What `level` and the levels below it need; nothing for the baseline.
+std::vector<std::string> needsOf(const Level &level) {
+  std::vector<std::string> needs;
+  if (level.needs.empty())
+    return needs;
+  for (const Level &each : kLevels) {
+    for (StringRef need : each.needs)
+      needs.push_back(need.str());
+    if (each.name == level.name)
+      break;
+  }
+  return needs;
+}
+
 Target makeTarget(const Level &level) {
   Target target;
   target.name = level.name.str();
   target.triple = kTriple.str();
   target.cpu = level.cpu.str();
   target.features = level.features.str();
+  target.needs = needsOf(level);
   target.dot = level.dot;
   target.vectorBits = level.vectorBits;
   target.integerDots = level.integerDots;
@@ -86,16 +101,13 @@ bool machineIsX86() {
   return Triple(sys::getProcessTriple()).getArch() == Triple::x86_64;
 }
 
-/// The first feature of `level` or of a level below it that this machine lacks;
-/// empty if it has them all.
-StringRef missingFeature(const Level &level, const StringMap<bool> &features) {
-  for (const Level &each : kLevels) {
-    for (StringRef need : each.needs)
-      if (!features.lookup(need))
-        return need;
-    if (each.name == level.name)
-      break;
-  }
+/// The first feature of `target` that this machine lacks; empty if it has them
+/// all.
+StringRef missingFeature(const Target &target,
+                         const StringMap<bool> &features) {
+  for (StringRef need : target.needs)
+    if (!features.lookup(need))
+      return need;
   return {};
 }
 
@@ -105,11 +117,11 @@ Expected<Target> hostTarget() {
         "target host: kvc generates code for x86-64 machines, this one is " +
         sys::getProcessTriple());
   StringMap<bool> features = sys::getHostCPUFeatures();
-  const Level *best = &kLevels[0];
+  Target target = makeTarget(kLevels[0]);
   for (const Level &level : kLevels)
-    if (missingFeature(level, features).empty())
-      best = &level;
-  Target target = makeTarget(*best);
+    if (Target higher = makeTarget(level);
+        missingFeature(higher, features).empty())
+      target = std::move(higher);
   target.tuneCPU = sys::getHostCPUName().str();
   return target;
 }
@@ -165,11 +177,8 @@ Error checkRunsHere(const Target &target) {
     return createStringError("target " + target.name +
                              ": needs an x86-64 machine, this one is " +
                              sys::getProcessTriple());
-  const Level *level = find_if(
-      kLevels, [&](const Level &each) { return target.name == each.name; });
-  if (level == std::end(kLevels))
-    return Error::success(); // the baseline
-  StringRef missing = missingFeature(*level, sys::getHostCPUFeatures());
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  StringRef missing = missingFeature(target, features);
   if (missing.empty())
     return Error::success();
   return createStringError("target " + target.name + ": needs a CPU with " +

@@ -39,6 +39,9 @@ struct Target {
   /// LLVM's name of the instruction-set level, and what comes on top of it:
   /// "+avx512vnni".
   std::string cpu, features;
+  /// What a machine must have to run the code: LLVM's names of features, which
+  /// are those of __builtin_cpu_supports. Unlike `features` this has no tuning.
+  std::vector<std::string> needs;
   /// LLVM's name of the CPU to schedule for; may be empty.
   std::string tuneCPU;
   DotKind dot = DotKind::Portable;

@@ -88,6 +88,10 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
       json.attribute("triple", options.target.triple);
       json.attribute("cpu", options.target.cpu);
       json.attribute("features", options.target.features);
+      json.attributeArray("needs", [&] {
+        for (const std::string &need : options.target.needs)
+          json.value(need);
+      });
       json.attribute("dot", nameOf(options.target.dot));
       json.attribute("vector_bits", options.target.vectorBits);
     });

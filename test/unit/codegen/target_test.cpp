@@ -45,6 +45,22 @@ TEST(Target, LevelsGrow) {
   EXPECT_EQ(vnni.dot, DotKind::VNNI);
 }
 
+TEST(Target, NeedsAreThoseOfAllLevelsBelowWithoutTuning) {
+  using Names = std::vector<std::string>;
+  const Names v3 = {"avx2", "bmi",   "bmi2",  "f16c",
+                    "fma",  "lzcnt", "movbe", "popcnt"};
+  Names v4 = v3;
+  v4.insert(v4.end(),
+            {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  Names vnni = v4;
+  vnni.push_back("avx512vnni");
+  EXPECT_EQ(parseTarget("x86-64")->needs, Names());
+  EXPECT_EQ(parseTarget("portable")->needs, Names());
+  EXPECT_EQ(parseTarget("x86-64-v3")->needs, v3);
+  EXPECT_EQ(parseTarget("x86-64-v4")->needs, v4);
+  EXPECT_EQ(parseTarget("x86-64-v4+vnni")->needs, vnni);
+}
+
 TEST(Target, PortableIsTheOracle) {
   EXPECT_EQ(parseTarget("portable")->dot, DotKind::Portable);
   EXPECT_FALSE(parseTarget("portable")->integerDots);
