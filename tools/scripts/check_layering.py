@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails where a file includes a header of a layer above its own.
 
-    runtime <- dialects <- passes <- codegen <- tools, test
+    runtime <- dialects <- passes <- codegen <- tools, examples, test
 Nothing under runtime/ includes LLVM or MLIR.
 """
 import pathlib
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["runtime", "dialects", "passes", "codegen", "tools", "test"]
+LAYERS = ["runtime", "dialects", "passes", "codegen", "tools", "examples", "test"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 
 
