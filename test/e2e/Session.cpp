@@ -122,8 +122,24 @@ static GuardedBuffer perHead(const std::vector<float> &values) {
   return buffer;
 }
 
-Attended Session::attend(const Engine &engine,
-                         const kvc_parallel_for *threads) const {
+GuardedRuns Session::blockTables() const {
+  Diag diag;
+  int64_t columns = 0;
+  for (size_t i = 0; i < batch(); ++i)
+    columns = std::max(columns,
+                       (length(i) + spec.layout.page - 1) / spec.layout.page);
+  GuardedRuns tables(int64_t(batch()), columns * int64_t(sizeof(int32_t)));
+  for (size_t i = 0; i < batch(); ++i) {
+    int32_t tokens = 0;
+    diag.check(kvc_cache_block_table(
+        cache.get(), &sequences[i], 1, columns, diag,
+        reinterpret_cast<int32_t *>(tables.run(int64_t(i))), &tokens));
+  }
+  return tables;
+}
+
+Attended Session::attend(const Engine &engine, const kvc_parallel_for *threads,
+                         bool ownTables) const {
   Diag diag;
   const spec::Attention &attention = spec.attention;
   std::vector<int32_t> starts(inputs.cuQ.begin(), inputs.cuQ.end());
@@ -159,7 +175,15 @@ Attended Session::attend(const Engine &engine,
   batch.cache = cache.get();
   batch.num_sequences = options.num_sequences;
   batch.token_start = starts.data();
-  batch.sequences = sequences.data();
+  std::optional<GuardedRuns> tables;
+  if (ownTables && spec.layout.kind == spec::LayoutKind::Paged) {
+    tables.emplace(blockTables());
+    batch.lengths = lengths.data();
+    batch.block_table = reinterpret_cast<const int32_t *>(tables->run(0));
+    batch.block_table_stride = tables->stride() / int64_t(sizeof(int32_t));
+  } else {
+    batch.sequences = sequences.data();
+  }
   batch.query = query.in();
   if (attention.alibi)
     batch.alibi_slopes = reinterpret_cast<const float *>(slopes.data());

@@ -44,8 +44,11 @@ public:
   Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
           RowOrder rowOrder, int64_t chunk);
 
-  /// Attends through any engine whose kernels read this cache.
-  Attended attend(const Engine &engine, const kvc_parallel_for *threads) const;
+  /// Attends through any engine whose kernels read this cache. A paged cache's
+  /// tables are handed over as an engine of its own would, in guarded memory,
+  /// with `ownTables`.
+  Attended attend(const Engine &engine, const kvc_parallel_for *threads,
+                  bool ownTables = false) const;
   Unpacked unpack(const Engine &engine, spec::Tensor tensor) const;
 
   /// What is wrong with the bytes of a cache whose order means `order`, nhd or
@@ -60,6 +63,8 @@ public:
 private:
   size_t batch() const { return inputs.cuKv.size() - 1; }
   int64_t length(size_t i) const { return inputs.cuKv[i + 1] - inputs.cuKv[i]; }
+  /// The pages of sequence i at run i; each run ends behind the longest table.
+  GuardedRuns blockTables() const;
   void createCache();
   void append(const Engine &engine, int64_t chunk);
   void comparePages(const spec::Spec &packing, const Answer &expected,

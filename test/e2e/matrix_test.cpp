@@ -203,8 +203,8 @@ TEST_P(Matrix, RunsAsSpecified) {
     Attended attended = session.attend(engine, nullptr);
     expectNone(target, "attended",
                wrongAttended(spec, inputs, attended, expected));
-    expectSame(target, "with two threads", attended,
-               session.attend(engine, twoThreads.loop()));
+    expectSame(target, "with two threads and block tables", attended,
+               session.attend(engine, twoThreads.loop(), true));
 
     Session other(engine, spec, inputs, test.rows, test.otherChunk);
     const std::string chunk =
