@@ -132,6 +132,9 @@ TEST_P(Conformance, PassesOrIsRefusedByName) {
     EXPECT_NE(finished.output.find("not lowered yet: " + refused->second),
               std::string::npos)
         << finished.output;
+    if (refused->second == "preset")
+      EXPECT_NE(finished.output.find("[P1]"), std::string::npos)
+          << finished.output;
     EXPECT_FALSE(std::filesystem::exists(outPath));
     EXPECT_FALSE(std::filesystem::exists(dumpPath));
     return;
@@ -143,6 +146,12 @@ TEST_P(Conformance, PassesOrIsRefusedByName) {
     ASSERT_EQ(finished.code, 0) << finished.output;
     compare(*test);
   }
+}
+
+TEST(ConformanceCases, RefusedOnesExist) {
+  const std::vector<std::string> names = conformanceNames(kFolder);
+  for (const auto &[name, reason] : kRefused)
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance,

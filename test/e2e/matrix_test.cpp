@@ -15,7 +15,6 @@
 
 #include "Expect.h"
 #include "Matrix.h"
-#include "kvc/Test/Conformance.h"
 
 #include <algorithm>
 #include <csignal>
