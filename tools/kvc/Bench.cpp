@@ -144,6 +144,14 @@ void bench(const BenchOptions &options) {
   }
 
   const size_t cold = coldBytes();
+  for (size_t i = 0; i < engines.size(); ++i)
+    for (int64_t context : options.contexts)
+      for (int64_t batch : options.batches) {
+        ColdCache::sequencesFor(engines[i], context, batch, cold);
+        if (twins[i])
+          ColdCache::sequencesFor(*twins[i], context, batch, cold);
+      }
+
   const size_t all = options.specs.size() * options.contexts.size() *
                      options.batches.size() * options.threads.size();
   ReadMemory memory;
@@ -179,7 +187,7 @@ void kvc::addBenchCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "bench",
       "Time decode steps against the machine's read bandwidth and f16.");
-  command->add_option("SPEC", options->specs, "Spec files, JSON or MLIR.")
+  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
       ->required();
   command
       ->add_option_function<std::string>(

@@ -86,29 +86,36 @@ static Values randomRows(int64_t count, kvc_dtype dtype, unsigned seed) {
   return convert("random", values.data(), KVC_F32, count, dtype);
 }
 
-ColdCache::ColdCache(const Engine &engine, int64_t context, int64_t batch,
-                     size_t coldBytes)
-    : engine(engine), context(context), batch(batch) {
-  const kvc_spec_info &info = engine.info();
-  const double tokenBytes =
-      engine.bytesPerToken() * static_cast<double>(info.kv_heads);
-  stepBytes = tokenBytes * static_cast<double>(batch) *
-              static_cast<double>(visibleTokens(info, context, 1));
+int64_t ColdCache::sequencesFor(const Engine &engine, int64_t context,
+                                int64_t batch, size_t coldBytes) {
   // Whole batches, and one more: no step follows itself.
-  const double sequenceBytes = tokenBytes * static_cast<double>(context);
+  const double sequenceBytes = engine.bytesPerToken() *
+                               static_cast<double>(engine.info().kv_heads) *
+                               static_cast<double>(context);
   const auto cold = static_cast<int64_t>(
       std::ceil(static_cast<double>(coldBytes) / sequenceBytes));
-  numSequences = divideUp(cold, batch) * batch + batch;
+  const int64_t sequences = divideUp(cold, batch) * batch + batch;
 
-  const double needed = sequenceBytes * static_cast<double>(numSequences);
+  const double needed = sequenceBytes * static_cast<double>(sequences);
   const auto available = static_cast<double>(memoryInfo("MemAvailable:"));
   if ((available > 0 && needed > 0.8 * available) ||
-      static_cast<double>(context) * static_cast<double>(numSequences) >
+      static_cast<double>(context) * static_cast<double>(sequences) >
           static_cast<double>(kMaxTokens))
     throw Failure("--context, --batch: expected caches that fit into memory, "
                   "got " +
-                  significant(needed * 1e-6) + " MB of " + info.name + ", " +
-                  significant(available * 1e-6) + " MB are free");
+                  significant(needed * 1e-6) + " MB for " + engine.info().name +
+                  ", " + significant(available * 1e-6) + " MB are free");
+  return sequences;
+}
+
+ColdCache::ColdCache(const Engine &engine, int64_t context, int64_t batch,
+                     size_t coldBytes)
+    : engine(engine), context(context), batch(batch),
+      numSequences(sequencesFor(engine, context, batch, coldBytes)) {
+  const kvc_spec_info &info = engine.info();
+  stepBytes = engine.bytesPerToken() * static_cast<double>(info.kv_heads) *
+              static_cast<double>(batch) *
+              static_cast<double>(visibleTokens(info, context, 1));
 
   if (info.layout == KVC_PAGED)
     fillPaged();

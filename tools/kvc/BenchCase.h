@@ -40,6 +40,10 @@ public:
             size_t coldBytes);
   ~ColdCache();
 
+  /// How many sequences that takes; throws where memory is too small.
+  static int64_t sequencesFor(const Engine &engine, int64_t context,
+                              int64_t batch, size_t coldBytes);
+
   /// One step over the next `batch` sequences; microseconds.
   double run(const kvc_parallel_for *threads);
   /// What a step has to read.

@@ -92,6 +92,17 @@ std::string kvc::parseDevice(const std::string &text) {
           inQuotes(text));
 }
 
+CLI::Option *kvc::addFile(CLI::App &command, const std::string &option,
+                          std::string &path, const std::string &help) {
+  return command.add_option(option, path, help)->type_name("FILE");
+}
+
+CLI::Option *kvc::addFiles(CLI::App &command, const std::string &option,
+                           std::vector<std::string> &paths,
+                           const std::string &help) {
+  return command.add_option(option, paths, help)->type_name("FILE");
+}
+
 void kvc::addInteger(CLI::App &command, const std::string &option,
                      int64_t &value, int64_t low, int64_t high,
                      const std::string &help) {

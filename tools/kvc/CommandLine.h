@@ -22,6 +22,7 @@
 
 namespace CLI {
 class App;
+class Option;
 } // namespace CLI
 
 namespace kvc {
@@ -50,7 +51,13 @@ std::string parseName(const std::string &option, const std::string &text,
 /// host, sim, cuda or cuda:N, whether this build has it or not.
 std::string parseDevice(const std::string &text);
 
-/// Declares an option whose value is parsed as above.
+/// Declare options, or positional arguments, that are paths.
+CLI::Option *addFile(CLI::App &command, const std::string &option,
+                     std::string &path, const std::string &help);
+CLI::Option *addFiles(CLI::App &command, const std::string &option,
+                      std::vector<std::string> &paths, const std::string &help);
+
+/// Declare options whose values are parsed as above.
 void addInteger(CLI::App &command, const std::string &option, int64_t &value,
                 int64_t low, int64_t high, const std::string &help);
 void addIntegers(CLI::App &command, const std::string &option,

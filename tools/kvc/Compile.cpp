@@ -14,6 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 using namespace kvc;
 
@@ -96,9 +98,26 @@ void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
   result.spec = path;
 }
 
+/// Artefacts are called after their specs.
+void checkNames(const std::vector<CompileResult> &results) {
+  std::map<std::string, std::string> specOfName;
+  for (const CompileResult &result : results)
+    for (const kvc_artifact &artifact : result.list()) {
+      auto [entry, isNew] = specOfName.emplace(artifact.name, result.spec);
+      if (!isNew)
+        throw Failure(result.spec +
+                      ": $.name: expected a name of its own, got "
+                      "that of " +
+                      entry->second + ", whose " + inQuotes(artifact.name) +
+                      " it would overwrite");
+    }
+}
+
 void compile(const CompileOptions &options) {
   if (!options.stages.empty() && !(options.kinds & KVC_EMIT_MLIR))
     failUse("--stage: expected it with --emit mlir, got no mlir in --emit");
+  // Folders are removed after the files in them.
+  std::optional<OutputFolder> folder;
   OutputFiles files;
   for (const std::string &spec : options.specs)
     files.protect("SPEC " + inQuotes(spec), spec);
@@ -106,11 +125,12 @@ void compile(const CompileOptions &options) {
   std::vector<CompileResult> results(options.specs.size());
   for (size_t i = 0; i < options.specs.size(); ++i)
     compileSpec(options, compiler.get(), options.specs[i], results[i]);
+  checkNames(results);
 
-  OutputFolder folder(options.out);
+  folder.emplace(options.out);
   for (CompileResult &result : results)
     for (const kvc_artifact &artifact : result.list()) {
-      const std::string path = folder / artifact.name;
+      const std::string path = *folder / artifact.name;
       files
           .open("artefact " + inQuotes(artifact.name) + " of " + result.spec,
                 path)
@@ -121,7 +141,7 @@ void compile(const CompileOptions &options) {
   print(options.json ? reportJson(results, options.remarks, options.report)
                      : reportText(results, options.remarks, options.report));
   files.commit();
-  folder.keep();
+  folder->keep();
 }
 
 } // namespace
@@ -130,14 +150,14 @@ void kvc::addCompileCommand(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App *command = app.add_subcommand(
       "compile", "Compile specs to objects, assembly or any level of IR.");
-  command->add_option("SPEC", options->specs, "Spec files, JSON or MLIR.")
+  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
       ->required();
   addName(*command, "--target", options->target, targetNames(),
           "What to compile for");
   command->get_option("--target")->required();
-  command
-      ->add_option("--out", options->out,
-                   "Folder for the artefacts; made if it does not exist.")
+  addFile(*command, "--out", options->out,
+          "Folder for the artefacts; made if it does not exist.")
+      ->type_name("FOLDER")
       ->required();
   command
       ->add_option_function<std::string>(

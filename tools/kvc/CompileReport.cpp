@@ -85,15 +85,22 @@ Json kernelsOf(const CompileResult &result) {
       sizes = functionSizes(bytesOf(artifact));
     if (artifact.kind != KVC_EMIT_MANIFEST)
       continue;
-    for (Json kernel : Json::parse(bytesOf(artifact))["kernels"]) {
+    const Json manifest = Json::parse(bytesOf(artifact));
+    for (Json kernel : manifest["kernels"]) {
       kernel.erase("parameters");
       kernels.push_back(std::move(kernel));
     }
   }
-  for (Json &kernel : kernels)
-    if (auto size = sizes.find("kvc_" + kernel["name"].get<std::string>());
-        size != sizes.end())
-      kernel["code_bytes"] = size->second;
+  // An entry point and the body that it calls.
+  for (Json &kernel : kernels) {
+    const std::string entry = "kvc_" + kernel["name"].get<std::string>();
+    uint64_t bytes = 0;
+    for (const auto &[name, size] : sizes)
+      if (name == entry || name.starts_with(entry + "_"))
+        bytes += size;
+    if (bytes > 0)
+      kernel["code_bytes"] = bytes;
+  }
   return kernels;
 }
 

@@ -245,12 +245,11 @@ void kvc::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
       "eval", "Compare specs on real inputs: bytes, error, time.");
-  command->add_option("SPEC", options->specs, "Spec files, JSON or MLIR.")
+  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
       ->required();
-  command
-      ->add_option("--inputs", options->inputs,
-                   "Safetensors files as kvc run reads them; errors and times "
-                   "are over all of them.")
+  addFiles(*command, "--inputs", options->inputs,
+           "Safetensors files as kvc run reads them; errors and times "
+           "are over all of them.")
       ->required();
   addName(*command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");

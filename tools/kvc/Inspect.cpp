@@ -68,7 +68,7 @@ void kvc::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand(
       "inspect", "Show what a spec or a safetensors file says.");
-  command->add_option("FILE", options->file, "A spec or a safetensors file.")
+  addFile(*command, "FILE", options->file, "A spec or a safetensors file.")
       ->required();
   command->add_flag("--json", options->json, "Print JSON.");
   command->callback([options] { inspect(*options); });

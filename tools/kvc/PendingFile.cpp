@@ -31,6 +31,45 @@ static const char *kindOf(mode_t mode) {
   return "a special file";
 }
 
+namespace {
+
+/// A temporary file's path where a signal handler can read it. One that is too
+/// long, or finds no free place, is not there: then a signal leaves it behind.
+struct Slot {
+  enum State { Free, Writing, Used };
+  std::atomic<int> state = Free;
+  char path[1024];
+};
+Slot slots[64];
+
+} // namespace
+
+static int remember(const std::string &path) {
+  if (path.size() >= sizeof(Slot::path))
+    return -1;
+  for (Slot &slot : slots) {
+    int expected = Slot::Free;
+    if (!slot.state.compare_exchange_strong(expected, Slot::Writing))
+      continue;
+    std::memcpy(slot.path, path.c_str(), path.size() + 1);
+    slot.state = Slot::Used;
+    return static_cast<int>(&slot - slots);
+  }
+  return -1;
+}
+
+static void forget(int &slot) {
+  if (slot >= 0)
+    slots[slot].state = Slot::Free;
+  slot = -1;
+}
+
+void PendingFile::removeTemporaries() noexcept {
+  for (Slot &slot : slots)
+    if (slot.state == Slot::Used)
+      ::unlink(slot.path);
+}
+
 /// The folder part of a path, for files beside it.
 static std::string folderOf(const std::string &path) {
   size_t slash = path.rfind('/');
@@ -41,8 +80,10 @@ static std::string folderOf(const std::string &path) {
 
 PendingFile::PendingFile(PendingFile &&other) noexcept
     : path(std::move(other.path)), target(std::move(other.target)),
-      temporary(std::move(other.temporary)), descriptor(other.descriptor) {
+      temporary(std::move(other.temporary)), slot(other.slot),
+      descriptor(other.descriptor) {
   other.temporary.clear();
+  other.slot = -1;
   other.descriptor = -1;
 }
 
@@ -53,6 +94,7 @@ void PendingFile::discard() {
     ::close(descriptor);
   if (!temporary.empty())
     ::unlink(temporary.c_str());
+  forget(slot);
   descriptor = -1;
   temporary.clear();
 }
@@ -100,6 +142,7 @@ std::optional<std::string> PendingFile::open() {
     temporary.clear();
     return systemError("cannot write a file beside it");
   }
+  slot = remember(temporary);
   if (mode)
     ::fchmod(descriptor, *mode);
   return std::nullopt;
@@ -153,6 +196,7 @@ std::optional<std::string> PendingFile::commit() {
     discard();
     return error;
   }
+  forget(slot);
   temporary.clear();
 
   // The name is durable once its folder is; a failure here loses nothing now.

@@ -40,12 +40,17 @@ public:
   /// Flushes, unless that is done, and renames the file into place.
   std::optional<std::string> commit();
 
+  /// Removes the temporary files of this process that still exist. For signal
+  /// handlers: takes no lock and allocates nothing.
+  static void removeTemporaries() noexcept;
+
 private:
   void discard();
 
   std::string path;      ///< As the user gave it.
   std::string target;    ///< Symbolic links followed.
   std::string temporary; ///< Empty: nothing to remove.
+  int slot = -1;         ///< Where signal handlers find `temporary`.
   int descriptor = -1;
 };
 

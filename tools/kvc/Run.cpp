@@ -185,16 +185,14 @@ void kvc::addRunCommand(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand(
       "run", "Append keys and values to a cache, then let queries attend.");
-  command->add_option("SPEC", options->spec, "Spec file, JSON or MLIR.")
+  addFile(*command, "SPEC", options->spec, "Spec file, JSON or MLIR.")
       ->required();
-  command
-      ->add_option("--inputs", options->inputs,
-                   "Safetensors with q, k, v, cu_seqlens_q, cu_seqlens_kv and "
-                   "what else the spec asks for.")
+  addFile(*command, "--inputs", options->inputs,
+          "Safetensors with q, k, v, cu_seqlens_q, cu_seqlens_kv and "
+          "what else the spec asks for.")
       ->required();
-  command
-      ->add_option("--output", options->output,
-                   "Gets out and lse (safetensors).")
+  addFile(*command, "--output", options->output,
+          "Gets out and lse (safetensors).")
       ->required();
   command
       ->add_option_function<std::string>(
@@ -207,10 +205,10 @@ void kvc::addRunCommand(CLI::App &app) {
   addInteger(*command, "--append-chunk", options->appendChunk, 1, kMaxTokens,
              "Append at most N tokens of every sequence per call; default: all "
              "at once.");
-  command->add_option("--dump-cache", options->dumpCache,
-                      "Gets the cache in canonical form (safetensors).");
-  command->add_option("--stats", options->stats,
-                      "Gets bytes, times and the compile time (JSON).");
+  addFile(*command, "--dump-cache", options->dumpCache,
+          "Gets the cache in canonical form (safetensors).");
+  addFile(*command, "--stats", options->stats,
+          "Gets bytes, times and the compile time (JSON).");
   addName(*command, "--fast-math", options->fastMath, {"q8"},
           "Faster, less exact arithmetic");
   addName(*command, "--cpu", options->cpu, targetNames(),

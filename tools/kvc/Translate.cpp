@@ -38,7 +38,7 @@ void kvc::addTranslateCommand(CLI::App &app) {
   auto options = std::make_shared<TranslateOptions>();
   CLI::App *command = app.add_subcommand(
       "translate", "Print a spec in its canonical form, as JSON or MLIR.");
-  command->add_option("SPEC", options->spec, "Spec file, JSON or MLIR.")
+  addFile(*command, "SPEC", options->spec, "Spec file, JSON or MLIR.")
       ->required();
   addName(*command, "--to", options->to, {"json", "mlir"}, "Form to print");
   command->get_option("--to")->required();

@@ -11,6 +11,7 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/PendingFile.h"
 
 #include <CLI/CLI.hpp>
 
@@ -76,11 +77,18 @@ std::string messageOf(const CLI::App &app, const CLI::ParseError &error) {
     return "command line: expected the arguments that --help lists, got " +
            inQuotes(extras.front());
   std::string text = error.what();
-  constexpr std::string_view required = " is required";
-  if (text.ends_with(required))
-    return text.substr(0, text.size() - required.size()) +
-           ": expected a value, got none";
-  return text;
+  // "NAME is required", "NAME: 1 required FILE missing".
+  size_t end = std::min(text.find(" is required"), text.find(": 1 required"));
+  return end == std::string::npos
+             ? text
+             : text.substr(0, end) + ": expected a value, got none";
+}
+
+/// Ends as the signal would, but leaves no temporary file.
+void endBySignal(int signal) {
+  PendingFile::removeTemporaries();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 int runTool(int argc, char **argv) {
@@ -110,6 +118,9 @@ int runTool(int argc, char **argv) {
 int main(int argc, char **argv) {
   // A reader that has gone away is a failed write, reported like any other.
   std::signal(SIGPIPE, SIG_IGN);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, endBySignal) == SIG_IGN)
+      std::signal(signal, SIG_IGN); // as nohup wants it
   try {
     return runTool(argc, argv);
   } catch (const Failure &failure) {

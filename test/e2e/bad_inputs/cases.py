@@ -5,6 +5,8 @@ import struct
 
 from files import SPEC, Tensor, as_text, edited, file_of, good_file, inputs, layout_of, spec, starts
 
+RUN = ["run", "{spec}", "--inputs", "{in}", "--output", "{out}"]
+
 
 class Case:
     """A command over files in a fresh folder.
@@ -16,7 +18,7 @@ class Case:
 
     def __init__(self, name, code, message, args=None, spec_bytes=None, input_bytes=None, files=None):
         self.name, self.code, self.message = name, code, message
-        self.args = args or ["run", "{spec}", "--inputs", "{in}", "--output", "{out}", "--dump-cache", "dump", "--stats", "stats"]
+        self.args = RUN + ["--dump-cache", "dump", "--stats", "stats"] if args is None else args
         self.spec_bytes, self.input_bytes, self.files = spec_bytes, input_bytes, files or {}
 
 
@@ -147,8 +149,6 @@ INPUTS = [
     bad_input("infinite sink logit", '"sink_logits"', spec(attention__sink_logits=True), sink_logits=Tensor("F32", [4], 0.5, {0: INFINITY})),
 ]
 
-RUN = ["run", "{spec}", "--inputs", "{in}", "--output", "{out}"]
-
 ARGUMENTS = [
     bad_args("none at all", 2, "command"),
     bad_args("unknown command", 2, "fly", "fly"),
@@ -203,7 +203,7 @@ ARGUMENTS = [
     bad_args("stage without mlir", 2, "--stage", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--stage", "kernels"),
     bad_args("compile into a file", 1, "{in}", "compile", "{spec}", "--target", "x86-64", "--out", "{in}", "--emit", "mlir", "--stage", "kernels"),
     bad_args("compile, second spec bad", 1, "{in}", "compile", "{spec}", "{in}", "--target", "x86-64", "--out", "made", "--emit", "mlir", "--stage", "kernels"),
-    bad_args("compile two specs of one name", 2, "small", "compile", "{spec}", "twin.json", "--target", "x86-64", "--out", "made/deep", "--emit", "mlir", "--stage", "kernels", files={"twin.json": TEXT}),
+    bad_args("compile two specs of one name", 1, "small", "compile", "{spec}", "twin.json", "--target", "x86-64", "--out", "made/deep", "--emit", "mlir", "--stage", "kernels", files={"twin.json": TEXT}),
     bad_args("bench of context 0", 2, "--context", "bench", "{spec}", "--context", "0"),
     bad_args("bench of a list with a hole", 2, "--context", "bench", "{spec}", "--context", "64,,128"),
     bad_args("bench beyond memory", 1, "--context", "bench", "{spec}", "--context", "2147483647", "--batch", "65536"),
