@@ -74,6 +74,21 @@ Engine compile(const std::string &spec, const std::string &name,
   return engine;
 }
 
+/// Fails where instrumented kernels need more than the sanitizer's functions.
+void compileInstrumented(const std::string &spec, const std::string &name) {
+  const CompilerHandle compiler = createCompiler();
+  const std::string target = "x86-64";
+  kvc_compile_options options = compileOptionsFor(target);
+  options.asan = 1;
+  Diag diag;
+  kvc_artifacts *made = nullptr;
+  diag.check(kvc_compile_artifacts(compiler.get(), spec.data(), spec.size(),
+                                   &options, KVC_EMIT_OBJ, nullptr, diag,
+                                   &made),
+             name);
+  kvc_artifacts_free(made);
+}
+
 /// Targets that this machine runs, beside "host" and "portable".
 const std::vector<std::string> &otherTargets() {
   static const std::vector<std::string> targets = [] {
@@ -189,6 +204,8 @@ TEST_P(Matrix, RunsAsSpecified) {
   std::vector<std::string> targets = {"host", "portable"};
   if (GetParam() % 10 == 3)
     targets.insert(targets.end(), otherTargets().begin(), otherTargets().end());
+  if (GetParam() % 10 == 7)
+    compileInstrumented(test.spec, test.name);
   static const Threads twoThreads(2);
 
   std::optional<Session> hostSession;

@@ -72,12 +72,16 @@ private:
     if (isRun) {
       loaded = b.loadBytes(pointer, Emit::vectorOf(width, stored));
     } else {
+      // As integers: a lone bfloat is no legal value, and one that lives across
+      // a branch would be widened and converted back by a library call.
+      Type bits = b.getIntegerType(stored.getIntOrFloatBitWidth());
       SmallVector<Value> elements;
       for (int64_t i = 0; i < width; ++i)
-        elements.push_back(b.loadBytes(
-            b.offset(pointer, b.index(order.bytes('t', i))), stored));
-      loaded = vector::FromElementsOp::create(b, Emit::vectorOf(width, stored),
-                                              elements);
+        elements.push_back(
+            b.loadBytes(b.offset(pointer, b.index(order.bytes('t', i))), bits));
+      loaded = b.bitcast(vector::FromElementsOp::create(
+                             b, Emit::vectorOf(width, bits), elements),
+                         Emit::vectorOf(width, stored));
     }
     SmallVector<int32_t> numbers =
         llvm::to_vector(llvm::seq<int32_t>(0, width));
