@@ -53,7 +53,7 @@ uint32_t parseKinds(const std::string &text) {
 }
 
 std::vector<std::string> parseStages(const std::string &text) {
-  const std::vector<std::string> known = stageNames();
+  std::vector<std::string> known = stageNames();
   if (text == "all")
     return known;
   const std::vector<std::string> given = parseList("--stage", text);

@@ -64,8 +64,8 @@ std::map<std::string, uint64_t> functionSizes(std::string_view object) {
           readAt<Elf64_Sym>(object, symbols.sh_offset + j * sizeof(Elf64_Sym));
       const uint64_t name = names.sh_offset + symbol.st_name;
       if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && name < object.size())
-        sizes[object.substr(name, object.find('\0', name) - name).data()] =
-            symbol.st_size;
+        sizes[std::string(object.substr(name, object.find('\0', name) -
+                                                  name))] = symbol.st_size;
     }
   }
   return sizes;

@@ -89,11 +89,11 @@ OutputFolder::OutputFolder(const std::string &path) : path(path) {
     if (fs::create_directory(folder, error))
       made.push_back(folder.string());
     if (error || !fs::is_directory(folder, error)) {
-      std::string reason = error ? error.message() : "it is no folder";
+      std::string message = path + ": cannot make " + inQuotes(folder.string());
+      message += ": " + (error ? error.message() : "it is no folder");
       for (auto each = made.rbegin(); each != made.rend(); ++each)
         fs::remove(*each, error);
-      throw Failure(path + ": cannot make " + inQuotes(folder.string()) + ": " +
-                    reason);
+      throw Failure(message);
     }
   }
 }

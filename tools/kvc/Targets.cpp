@@ -17,6 +17,7 @@ static std::vector<std::string> namesFrom(kvc_status (*list)(const kvc_named **,
   int64_t count = 0;
   Diag().check(list(&names, &count));
   std::vector<std::string> result;
+  result.reserve(count);
   for (int64_t i = 0; i < count; ++i)
     result.push_back(names[i].name);
   return result;
