@@ -15,6 +15,7 @@
 #include "kvc/Codegen/Pipelines.h"
 #endif
 
+#include "mlir/Conversion/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -29,6 +30,9 @@ int main(int argc, char **argv) {
 #endif
 
   mlir::registerTransformsPasses();
+  mlir::registerArithToLLVMConversionPass();
+  mlir::registerFinalizeMemRefToLLVMConversionPass();
+  mlir::registerReconcileUnrealizedCastsPass();
 #ifdef KVC_HAS_TRANSFORMS
   kvc::registerKVCTransformsPasses();
 #endif

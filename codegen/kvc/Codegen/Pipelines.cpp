@@ -48,16 +48,17 @@ static void addCleanup(OpPassManager &passes) {
 }
 
 static void buildKernels(OpPassManager &passes, const CompileOptions &options) {
-  CreateKernelsOptions kernels;
-  auto choose = [](int64_t &option, int64_t value) {
-    option = value ? value : option;
-  };
-  choose(kernels.decodeRows, options.decodeRows);
-  choose(kernels.prefillRows, options.prefillRows);
-  choose(kernels.tileTokens, options.tileTokens);
-  choose(kernels.splitTokens, options.splitTokens);
-  choose(kernels.prefillSplitTokens, options.prefillSplitTokens);
-  passes.addPass(createCreateKernels(kernels));
+  passes.addPass(createCreateKernels());
+}
+
+static void buildSchedule(OpPassManager &passes,
+                          const CompileOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createSchedule(ScheduleOptions{
+      options.decodeRows, options.prefillRows, options.tileTokens,
+      options.target.vectorBits, options.remarks}));
+  functions.addPass(createSplitKV(SplitKVOptions{
+      options.splitTokens, options.prefillSplitTokens, options.remarks}));
 }
 
 static void buildTiles(OpPassManager &passes, const CompileOptions &options) {
@@ -77,6 +78,12 @@ static void buildPlacement(OpPassManager &passes,
 static void buildLoops(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createConvertKVCToKVK(
       ConvertKVCToKVKOptions{options.target.integerDots}));
+}
+
+static void buildLayouts(OpPassManager &passes, const CompileOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createDeriveStorage(DeriveStorageOptions{options.remarks}));
+  functions.addPass(createAssignLayouts(AssignLayoutsOptions{options.remarks}));
 }
 
 static void buildVector(OpPassManager &passes, const CompileOptions &options) {
@@ -115,11 +122,14 @@ static void buildLLVM(OpPassManager &passes, const CompileOptions &options) {
 static const Stage kHostStages[] = {
     {"kernels", "one function per kernel, a level-0 op over its parameters",
      buildKernels},
+    {"schedule", "the same with the sizes of tiles and splits", buildSchedule},
     {"tiles", "loops over tiles with all arithmetic explicit (level 1)",
      buildTiles},
     {"placement", "scales and zeros at their places (level 2)", buildPlacement},
     {"loops", "loops over rows, scratch memory and kvk dots (level 3)",
      buildLoops},
+    {"layouts", "the same with storage orders and register layouts",
+     buildLayouts},
     {"vector", "upstream dialects over 1-D vectors (level 4)", buildVector},
     {"llvm", "the LLVM dialect behind the kernel ABI", buildLLVM},
 };
@@ -176,6 +186,8 @@ struct HostPipelineOptions : PassPipelineOptions<HostPipelineOptions> {
   Option<int64_t> prefillSplitTokens{
       *this, "prefill-split-tokens",
       llvm::cl::desc("Keys of a split of prefill.")};
+  Option<bool> remarks{*this, "remarks",
+                       llvm::cl::desc("Have passes explain their choices.")};
 };
 
 } // namespace
@@ -201,6 +213,7 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
     options.prefillSplitTokens = parsed.prefillSplitTokens;
     options.prefetchBytes = parsed.prefetchBytes;
     options.prefetchPages = parsed.prefetchPages;
+    options.remarks = parsed.remarks;
     for (const Stage &stage : stages)
       stage.build(passes, options);
     return success();

@@ -15,7 +15,8 @@ def ConvertKVCToKVK : Pass<"convert-kvc-to-kvk", "::mlir::func::FuncOp"> {
     Level 2 to level 3. Neighbouring tile operations with the same loops become one
     loop nest over 1-D vectors; tiles that outlive an iteration live in scratch
     (`memref.alloca` in the entry block); contractions of codes become `kvk.dot`
-    over `kvk.load`, with the storage order that the spec's layout derives.
+    over `kvk.load`. Neither storage orders nor layouts are chosen here: that is
+    `kvk-derive-storage` and `kvk-assign-layouts`.
 
     Numerics: with `integer-dots`, queries and probabilities that meet integer codes
     are rounded to 16-bit integers per row (error about 7e-5); otherwise sums are
@@ -38,8 +39,9 @@ def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {
     `kvc_cache_view` (kvc/kernel_abi.h), marked `kvc.cache_view`.
 
     A `kvk.dot` is lowered together with the `kvk.widen` and `kvk.load` that feed
-    it. Its loop nest follows from the digits of `#kvk.storage` alone: which dim
-    lies on the lanes, and what lies below them in a word.
+    it. Its loop nest follows from the digits of their `#kvk.layout` (which dim
+    lies on the lanes, how many neighbours of it) and `#kvk.storage` (what lies
+    below them in a word). Both must be there.
   }];
   let options = [
     Option<"dot", "dot", "std::string", "\"portable\"",

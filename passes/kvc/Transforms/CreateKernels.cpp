@@ -14,12 +14,10 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Transforms/Passes.h"
-#include "kvc/Transforms/TileSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/bit.h"
 
 namespace kvc {
 
@@ -35,11 +33,6 @@ namespace {
 
 constexpr StringRef kKernels[] = {"decode", "prefill", "append", "merge",
                                   "unpack"};
-
-/// How an attention kernel is cut up.
-struct Tiling {
-  int64_t rows, tokens, split;
-};
 
 /// Builds one kernel function: its parameters in order, then its body.
 class KernelBuilder : public ImplicitLocOpBuilder {
@@ -71,16 +64,13 @@ public:
   Value rows(StringRef name, int64_t channels, spec::DType type) {
     return strided(name, {-1, -1, channels}, floatType(type), {-1, -1, 1});
   }
-  void note(StringRef name, int64_t value) {
-    func->setAttr(name, getI64IntegerAttr(value));
-  }
 
   void finish() {
     func::ReturnOp::create(*this);
     func.setFunctionType(getFunctionType(func.front().getArgumentTypes(), {}));
   }
 
-  void attend(const Tiling &tiling);
+  void attend();
   void append();
   void merge();
   void unpack();
@@ -109,7 +99,7 @@ private:
   func::FuncOp func;
 };
 
-void KernelBuilder::attend(const Tiling &tiling) {
+void KernelBuilder::attend() {
   Value view = cache();
   Value query = rows("query", spec.attention.headDim, spec.io.query);
   Value partialOut =
@@ -120,13 +110,10 @@ void KernelBuilder::attend(const Tiling &tiling) {
         length = index("length");
   Value rowBegin = index("row_begin"), rowEnd = index("row_end");
   Value keyBegin = index("key_begin"), keyEnd = index("key_end");
-  note("kvc.tile_rows", tiling.rows);
-  note("kvc.tile_tokens", tiling.tokens);
-  note("kvc.split_tokens", tiling.split);
-  AttendOp::create(*this, query, view, head, rowBegin, rowEnd, numQueries,
-                   keyBegin, keyEnd, length,
-                   spec.attention.alibi ? slopes : Value(), partialOut,
-                   partialLse, tiling.rows, tiling.tokens);
+  AttendOp::create(
+      *this, query, view, head, rowBegin, rowEnd, numQueries, keyBegin, keyEnd,
+      length, spec.attention.alibi ? slopes : Value(), partialOut, partialLse,
+      /*tile_rows=*/IntegerAttr(), /*tile_tokens=*/IntegerAttr());
 }
 
 void KernelBuilder::append() {
@@ -152,7 +139,7 @@ void KernelBuilder::merge() {
   Value numSplits = index("num_splits");
   MergeOp::create(*this, partialOut, partialLse, rowBegin, rowEnd, numSplits,
                   spec.attention.sinkLogits ? sinks : Value(), out, lse, head,
-                  attr);
+                  attr, /*tile_rows=*/IntegerAttr());
 }
 
 void KernelBuilder::unpack() {
@@ -186,16 +173,9 @@ struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {
 
   void runOnOperation() override {
     AttentionSpecOp declaration = findSpec();
-    if (!declaration || failed(checkOptions()) ||
-        failed(checkNames(declaration)))
+    if (!declaration || failed(checkNames(declaration)))
       return signalPassFailure();
     SpecAttr attr = declaration.getSpec();
-    int64_t group = attr.getSpec().attention.group();
-    int64_t rows = decodeRows;
-    Tiling decode{rows == 0 ? decodeTileRows(group) : rows, tileTokens,
-                  splitTokens};
-    Tiling prefill{prefillRows, tileTokens, prefillSplitTokens};
-
     OpBuilder builder(declaration);
     auto create = [&](StringRef kind,
                       llvm::function_ref<void(KernelBuilder &)> body) {
@@ -203,8 +183,8 @@ struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {
       body(kernel);
       kernel.finish();
     };
-    create("decode", [&](KernelBuilder &kernel) { kernel.attend(decode); });
-    create("prefill", [&](KernelBuilder &kernel) { kernel.attend(prefill); });
+    create("decode", [](KernelBuilder &kernel) { kernel.attend(); });
+    create("prefill", [](KernelBuilder &kernel) { kernel.attend(); });
     create("append", [](KernelBuilder &kernel) { kernel.append(); });
     create("merge", [](KernelBuilder &kernel) { kernel.merge(); });
     create("unpack", [](KernelBuilder &kernel) { kernel.unpack(); });
@@ -227,30 +207,6 @@ private:
       return {};
     }
     return specs.front();
-  }
-
-  LogicalResult checkOptions() {
-    auto outOfRange = [&](StringRef name, const Twine &expected, int64_t got) {
-      return getOperation().emitError()
-             << "kvc-create-kernels: " << name << ": expected " << expected
-             << ", got " << got;
-    };
-    if (decodeRows < 0 || decodeRows > 128)
-      return outOfRange("decode-rows", "0 to 128", decodeRows);
-    if (prefillRows < 1 || prefillRows > 128)
-      return outOfRange("prefill-rows", "1 to 128", prefillRows);
-    if (tileTokens < 16 || tileTokens > 256 ||
-        !llvm::has_single_bit(uint64_t(tileTokens)))
-      return outOfRange("tile-tokens", "a power of two from 16 to 256",
-                        tileTokens);
-    if (splitTokens < 1 || splitTokens % tileTokens != 0)
-      return outOfRange("split-tokens", "a multiple of " + Twine(tileTokens),
-                        splitTokens);
-    if (prefillSplitTokens < 1 || prefillSplitTokens % tileTokens != 0)
-      return outOfRange("prefill-split-tokens",
-                        "a multiple of " + Twine(tileTokens),
-                        prefillSplitTokens);
-    return success();
   }
 
   /// The declaration goes, so a spec may well be called "decode".

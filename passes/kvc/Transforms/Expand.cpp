@@ -44,6 +44,13 @@ WalkResult checkSupported(Operation *op, SpecAttr attr) {
   return WalkResult::interrupt();
 }
 
+WalkResult checkScheduled(Operation *op, bool isScheduled) {
+  if (isScheduled)
+    return WalkResult::advance();
+  op->emitOpError("has no tile sizes: run kvc-schedule first");
+  return WalkResult::interrupt();
+}
+
 struct ExpandPass : kvc::impl::ExpandBase<ExpandPass> {
   void runOnOperation() override {
     WalkResult supported = getOperation().walk([](Operation *op) {
@@ -55,6 +62,18 @@ struct ExpandPass : kvc::impl::ExpandBase<ExpandPass> {
           .Default(WalkResult::advance());
     });
     if (supported.wasInterrupted())
+      return signalPassFailure();
+    WalkResult scheduled = getOperation().walk([](Operation *op) {
+      return TypeSwitch<Operation *, WalkResult>(op)
+          .Case([](AttendOp op) {
+            return checkScheduled(op, op.getTileRows() && op.getTileTokens());
+          })
+          .Case([](MergeOp op) {
+            return checkScheduled(op, op.getTileRows().has_value());
+          })
+          .Default(WalkResult::advance());
+    });
+    if (scheduled.wasInterrupted())
       return signalPassFailure();
 
     RewritePatternSet patterns(&getContext());

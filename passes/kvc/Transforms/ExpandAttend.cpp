@@ -59,7 +59,7 @@ public:
       : op(op), spec(op.getCache().getType().getSpec()),
         attention(spec.attention),
         b(op.getLoc(), builder, arith::FastMathFlags::contract),
-        tileRows(op.getTileRows()), tileTokens(op.getTileTokens()) {}
+        tileRows(*op.getTileRows()), tileTokens(*op.getTileTokens()) {}
 
   void emit() {
     tokenIota = IotaOp::create(b, b.tile({token()}, b.getI32Type()));

@@ -17,7 +17,6 @@
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/TileBuilder.h"
-#include "kvc/Transforms/TileSizes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +34,7 @@ public:
   MergeExpansion(MergeOp op, OpBuilder &builder)
       : op(op), attention(op.getSpec().getSpec().attention),
         b(op.getLoc(), builder, arith::FastMathFlags::contract) {
-    int64_t tileRows = decodeTileRows(attention.group());
+    int64_t tileRows = *op.getTileRows();
     perRow = b.f32Tile({{"r", tileRows}});
     output = b.f32Tile({{"r", tileRows}, {"d", attention.valueDim}});
   }

@@ -16,27 +16,58 @@ def CreateKernels : Pass<"kvc-create-kernels", "::mlir::ModuleOp"> {
     `prefill`, `append`, `merge` and `unpack`, each a level-0 op over the kernel's
     parameters. The parameters are the fields of `kvc/kernel_abi.h`, in order.
 
-    What a plan must know about a kernel stands on its function: `kvc.kernel` (its
-    kind), `kvc.tile_rows`, `kvc.tile_tokens` and `kvc.split_tokens`, the last
-    three where the kernel has such a thing. All are functions of the spec and the
-    options alone, so that results never depend on the machine's load.
+    A function's kind stands in its attribute `kvc.kernel`.
 
     An error, with the module unchanged: no spec or more than one, a spec that is
-    not lowered yet, a symbol that is taken, an option out of range.
+    not lowered yet, a symbol that is taken.
+  }];
+  let dependentDialects = ["::kvc::KVCDialect", "::mlir::func::FuncDialect"];
+}
+
+def Schedule : Pass<"kvc-schedule", "::mlir::func::FuncOp"> {
+  let summary = "Choose the rows and keys of a kernel's tiles";
+  let description = [{
+    Writes `tile_rows` and `tile_tokens` into `kvc.attend` and `tile_rows` into
+    `kvc.merge` (level 0), and what a plan must know of them on the kernel's
+    function: `kvc.tile_rows`, `kvc.tile_tokens`. Rows are chosen by cost: those
+    of `prefill` for any number of rows, others for one group. What an op says
+    already is kept. Functions of the spec, the options and the width of the
+    target's vectors alone: the machine's load is none of them.
   }];
   let options = [
     Option<"decodeRows", "decode-rows", "int64_t", /*default=*/"0",
-           "Query rows of a tile of `decode` and `merge`, 1..128. 0: the group rounded up to a power of two, at most 4.">,
-    Option<"prefillRows", "prefill-rows", "int64_t", /*default=*/"16",
-           "Query rows of a tile of `prefill`, 1..128.">,
-    Option<"tileTokens", "tile-tokens", "int64_t", /*default=*/"64",
-           "Keys of a tile, a power of two from 16 to 256.">,
-    Option<"splitTokens", "split-tokens", "int64_t", /*default=*/"1024",
-           "Keys of one split of `decode`, a multiple of tile-tokens.">,
-    Option<"prefillSplitTokens", "prefill-split-tokens", "int64_t", /*default=*/"16384",
-           "Keys of one split of `prefill`, a multiple of tile-tokens. Rows already keep every thread busy there; a split only bounds the longest work item.">,
+           "Query rows of a tile of `merge` and of every kernel but `prefill`, 1..128. 0: by cost.">,
+    Option<"prefillRows", "prefill-rows", "int64_t", /*default=*/"0",
+           "Query rows of a tile of `prefill`, 1..128. 0: by cost.">,
+    Option<"tileTokens", "tile-tokens", "int64_t", /*default=*/"0",
+           "Keys of a tile, a power of two from 16 to 256. 0: 64.">,
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
+           "Width of a machine vector: 128, 256 or 512; the register blocking of dots follows from it.">,
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each choice: its cost and the runners-up.">,
   ];
-  let dependentDialects = ["::kvc::KVCDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::kvc::KVCDialect"];
+}
+
+def SplitKV : Pass<"kvc-split-kv", "::mlir::func::FuncOp"> {
+  let summary = "Choose the keys of one work item";
+  let description = [{
+    Writes `kvc.split_tokens` on each function with a `kvc.attend` (level 0): the
+    multiple of `tile_tokens` at which plans cut the keys of a sequence. Without
+    an option it is the power of two whose bytes in the cache of one kv head are
+    nearest to 256 KiB; for `prefill` the one with nearest to 2^26 products in a
+    row tile. What the function says already is kept. Never a function of lengths
+    or threads, on which results may not depend.
+  }];
+  let options = [
+    Option<"splitTokens", "split-tokens", "int64_t", /*default=*/"0",
+           "Keys of one split of every kernel but `prefill`, a multiple of tile_tokens. 0: by bytes.">,
+    Option<"prefillSplitTokens", "prefill-split-tokens", "int64_t", /*default=*/"0",
+           "Keys of one split of `prefill`, a multiple of tile_tokens. 0: by products.">,
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each choice: what one split reads or computes.">,
+  ];
+  let dependentDialects = ["::kvc::KVCDialect"];
 }
 
 def Expand : Pass<"kvc-expand", "::mlir::func::FuncOp"> {
@@ -80,6 +111,39 @@ def ApplyPlacement : Pass<"kvc-apply-placement", "::mlir::func::FuncOp"> {
     Numerics: reassociates inside contractions; bit-exact elsewhere.
   }];
   let dependentDialects = ["::kvc::KVCDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def DeriveStorage : Pass<"kvk-derive-storage", "::mlir::func::FuncOp"> {
+  let summary = "Give kvk ops on a cache their storage order";
+  let description = [{
+    Fills in `storage` and `page` of the kvk ops on a cache (level 3) from the
+    spec's layout, by the computation that the runtime's pages follow too. An op
+    that has them already keeps them.
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each region of a kernel: its order.">,
+  ];
+  let dependentDialects = ["::kvc::kvk::KVKDialect"];
+}
+
+def AssignLayouts : Pass<"kvk-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Choose which elements of dots' operands lie on lanes";
+  let description = [{
+    Gives the result of each `kvk.widen` that a `kvk.dot` reads its `#kvk.layout`
+    (level 3): the free dim on the lanes where the storage order delivers it, so
+    that no sum crosses lanes; the contracted dim otherwise. Pairs of the
+    contracted dim are packed for 16-bit weights. The lanes are the elements that
+    lie together in memory; the lowering cuts them into machine vectors.
+
+    A layout that is already there is kept if a loop nest reads the storage in it,
+    and is an error otherwise.
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each operand: its lanes and what was packed.">,
+  ];
+  let dependentDialects = ["::kvc::kvk::KVKDialect"];
 }
 
 #endif // KVC_TRANSFORMS_PASSES_TD

@@ -1,5 +1,4 @@
 // RUN: kvc-opt %s --kvc-create-kernels --split-input-file | FileCheck %s
-// RUN: kvc-opt %s --kvc-create-kernels="decode-rows=8 prefill-rows=32 tile-tokens=128 split-tokens=256 prefill-split-tokens=512" --split-input-file | FileCheck %s --check-prefix=OPTIONS
 
 // The five kernels, parameters in the order of kvc/kernel_abi.h. The declaration
 // goes: its name may be that of a kernel.
@@ -18,13 +17,13 @@ kvc.attention_spec @decode #int4
 // CHECK-SAME: %[[OUT:[^:]*]]: memref<?x64xf32>, %[[LSE:[^:]*]]: memref<?xf32>, %{{[^:]*}}: memref<?xf32>,
 // CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[QUERIES:[^:]*]]: index, %[[LENGTH:[^:]*]]: index,
 // CHECK-SAME: %[[ROW:[^:]*]]: index, %[[ROW_END:[^:]*]]: index, %[[KEY:[^:]*]]: index, %[[KEY_END:[^:]*]]: index)
-// CHECK-SAME: attributes {kvc.kernel = "decode", kvc.split_tokens = 1024 : i64, kvc.tile_rows = 4 : i64, kvc.tile_tokens = 64 : i64}
-// CHECK-NEXT: kvc.attend %[[Q]], %[[CACHE]][%[[HEAD]]] rows(%[[ROW]] to %[[ROW_END]] of %[[QUERIES]]) keys(%[[KEY]] to %[[KEY_END]] of %[[LENGTH]]) into %[[OUT]], %[[LSE]] {tile_rows = 4 : i64, tile_tokens = 64 : i64}
+// CHECK-SAME: attributes {kvc.kernel = "decode"}
+// CHECK-NEXT: kvc.attend %[[Q]], %[[CACHE]][%[[HEAD]]] rows(%[[ROW]] to %[[ROW_END]] of %[[QUERIES]]) keys(%[[KEY]] to %[[KEY_END]] of %[[LENGTH]]) into %[[OUT]], %[[LSE]] : memref
 // CHECK-NEXT: return
 
 // CHECK-LABEL: func.func @prefill(
-// CHECK-SAME: attributes {kvc.kernel = "prefill", kvc.split_tokens = 16384 : i64, kvc.tile_rows = 16 : i64, kvc.tile_tokens = 64 : i64}
-// CHECK: kvc.attend {{.*}} {tile_rows = 16 : i64, tile_tokens = 64 : i64}
+// CHECK-SAME: attributes {kvc.kernel = "prefill"}
+// CHECK: kvc.attend
 
 // CHECK-LABEL: func.func @append(
 // CHECK-SAME: %[[CACHE:.*]]: !kvc.cache<#int4>,
@@ -49,15 +48,10 @@ kvc.attention_spec @decode #int4
 // CHECK-NEXT: kvc.unpack %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) into %[[KC]], %[[KS]], %[[KZ]], %[[KX]] {tensor = #kvc.tensor<key>}
 // CHECK-NEXT: kvc.unpack %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) into %[[VC]], %[[VS]], %[[VZ]], %[[VX]] {tensor = #kvc.tensor<value>}
 
-// OPTIONS: func.func @decode({{.*}} attributes {kvc.kernel = "decode", kvc.split_tokens = 256 : i64, kvc.tile_rows = 8 : i64, kvc.tile_tokens = 128 : i64}
-// OPTIONS: kvc.attend {{.*}} {tile_rows = 8 : i64, tile_tokens = 128 : i64}
-// OPTIONS: func.func @prefill({{.*}} attributes {kvc.kernel = "prefill", kvc.split_tokens = 512 : i64, kvc.tile_rows = 32 : i64, kvc.tile_tokens = 128 : i64}
-// OPTIONS: kvc.attend {{.*}} {tile_rows = 32 : i64, tile_tokens = 128 : i64}
 
 // -----
 
-// Slopes and sink logits reach the ops where the spec has them. One row per kv
-// head makes tiles of one row.
+// Slopes and sink logits reach the ops where the spec has them.
 
 #mha = #kvc.spec<name = "mha",
   attention = #kvc.attention<{alibi = true, head_dim = 64, kv_heads = 8, q_heads = 8, sink_logits = true}>,
@@ -66,31 +60,7 @@ kvc.attention_spec @mha #mha
 
 // CHECK-LABEL: func.func @decode(
 // CHECK-SAME: memref<?x64xf32>, %{{[^:]*}}: memref<?xf32>, %[[SLOPES:[^:]*]]: memref<?xf32>
-// CHECK: kvc.attend {{.*}} slopes(%[[SLOPES]]) into {{.*}} {tile_rows = 1 : i64
+// CHECK: kvc.attend {{.*}} slopes(%[[SLOPES]]) into
 // CHECK-LABEL: func.func @merge(
 // CHECK-SAME: strided<[?, 1]>>, %[[SINKS:[^:]*]]: memref<?xf32>
 // CHECK: kvc.merge {{.*}} sinks(%[[SINKS]]) into
-
-// -----
-
-// Groups beyond 4 take tiles of 4 rows.
-
-#seven = #kvc.spec<name = "seven",
-  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 14}>,
-  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
-kvc.attention_spec @seven #seven
-
-// CHECK-LABEL: func.func @decode(
-// CHECK-SAME: kvc.tile_rows = 4 : i64
-
-// -----
-
-// Smaller groups are one tile.
-
-#two = #kvc.spec<name = "two",
-  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 4}>,
-  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
-kvc.attention_spec @two #two
-
-// CHECK-LABEL: func.func @decode(
-// CHECK-SAME: kvc.tile_rows = 2 : i64

@@ -7,6 +7,7 @@
 
 #include "kvc/jit.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <string>
@@ -175,7 +176,7 @@ TEST_F(JitApi, RefusesWrongArguments) {
   refused(KVC_INVALID_ARGUMENT, "options.struct_size");
   refused(KVC_INVALID_ARGUMENT, "emit: expected", 0);
   refused(KVC_INVALID_ARGUMENT, "emit: expected", 1u << 20);
-  refused(KVC_INVALID_ARGUMENT, "stage: expected one of kernels, tiles,",
+  refused(KVC_INVALID_ARGUMENT, "stage: expected one of kernels, schedule,",
           KVC_EMIT_MLIR, "nowhere");
 
   kvc_jit_module *module = nullptr;
@@ -244,10 +245,18 @@ TEST_F(JitApi, RemarksNameTheirKernel) {
   options.remark = [](void *user, const char *remark) {
     static_cast<std::vector<std::string> *>(user)->push_back(remark);
   };
-  ASSERT_EQ(artifacts(&options, KVC_EMIT_MLIR, "placement"), KVC_OK) << message;
-  ASSERT_FALSE(remarks.empty());
+  ASSERT_EQ(artifacts(&options, KVC_EMIT_MLIR, "layouts"), KVC_OK) << message;
   for (const std::string &remark : remarks)
     EXPECT_EQ(remark.rfind("decode: ", 0), 0u) << remark;
+  // Every pass that chooses says so.
+  for (const char *choice : {"tile_rows: ", "tile_tokens: ", "split_tokens: ",
+                             "key scale: ", "key codes: ", "key layout: "})
+    EXPECT_TRUE(std::any_of(
+        remarks.begin(), remarks.end(),
+        [&](const std::string &remark) {
+          return remark.rfind(std::string("decode: ") + choice, 0) == 0;
+        }))
+        << choice;
 }
 
 TEST_F(JitApi, EmitsEveryKindInOrder) {

@@ -11,6 +11,7 @@
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Dialect/KVK/KVKAttrs.h"
 #include "kvc/Dialect/Register.h"
+#include "kvc/Transforms/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -61,6 +62,7 @@ std::unique_ptr<MLIRContext> makeContext() {
 
 LogicalResult lower(ModuleOp module, const Target &target) {
   PassManager passes(module.getContext());
+  passes.addNestedPass<func::FuncOp>(createAssignLayouts());
   ConvertKVKToVectorOptions vectors;
   vectors.dot = nameOf(target.dot).str();
   vectors.vectorBits = target.vectorBits;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Conversion/KVKToVector/TileOrder.h"
+#include "kvc/Analysis/TileOrder.h"
 
 #include <gtest/gtest.h>
 
@@ -82,6 +82,102 @@ TEST(TileOrder, WordsWhoseHalvesAreNoNeighbours) {
   ASSERT_TRUE(order);
   EXPECT_EQ(order->kind, TileOrder::Kind::Rows);
   EXPECT_EQ(order->run, 8);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands of dots
+//===----------------------------------------------------------------------===//
+
+DotShape keyShape(int64_t channels, int64_t tokens, bool isPaired = true) {
+  return {'c', 't', channels, tokens, isPaired, /*isInteger=*/true};
+}
+
+std::string layoutOf(const layout::Storage &storage, const DotShape &shape,
+                     layout::Dim onLanes) {
+  auto layout = operandLayout(storage, shape, onLanes);
+  return layout ? layout::str(*layout) : "none";
+}
+
+TEST(OperandLayout, LanesAreWhatLiesTogether) {
+  EXPECT_EQ(layoutOf(kKey4, keyShape(128, 64), 't'),
+            "pack c0 | reg c1 c2 c3 c4 c5 c6 t4 t5 | lane t0 t1 t2 t3");
+  EXPECT_EQ(layoutOf(kKey4, keyShape(128, 64), 'c'), "none");
+  EXPECT_EQ(layoutOf(kRows4, keyShape(128, 64), 'c'),
+            "pack c0 | reg t0 t1 t2 t3 t4 t5 | lane c1 c2 c3 c4 c5 c6");
+  EXPECT_EQ(layoutOf(kRows4, keyShape(128, 64), 't'), "none");
+  EXPECT_EQ(layoutOf(kRows4, {'t', 'c', 64, 128, true, true}, 'c'),
+            "pack t0 | reg t1 t2 t3 t4 t5 | lane c0 c1 c2 c3 c4 c5 c6");
+  // A slice of a longer row; an odd factor stays on the lanes.
+  EXPECT_EQ(layoutOf(kRows4, {'t', 'c', 64, 32, false, true}, 'c'),
+            "reg t0 t1 t2 t3 t4 t5 | lane c0 c1 c2 c3 c4");
+  EXPECT_EQ(
+      layoutOf(storage(8, "c0 c1 c2 c3 c[16:5] t0 t1"), keyShape(80, 4), 'c'),
+      "pack c0 | reg t0 t1 | lane c1 c2 c3 c[16:5]");
+}
+
+TEST(OperandLayout, IsReadAsItSays) {
+  DotShape shape = keyShape(128, 64);
+  auto layout = operandLayout(kKey4, shape, 't');
+  ASSERT_TRUE(layout);
+  auto reading = readTile(kKey4, shape, *layout);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->order.kind, TileOrder::Kind::Words);
+  EXPECT_EQ(reading->order.run, 16);
+  EXPECT_EQ(reading->channels, 128);
+  // Fewer lanes than lie together.
+  layout->reg.push_back(layout->lane.back());
+  layout->lane.pop_back();
+  reading = readTile(kKey4, shape, *layout);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->order.run, 8);
+  // A whole row cut into parts may no longer begin anywhere.
+  auto rows = operandLayout(kRows4, shape, 'c');
+  ASSERT_TRUE(rows);
+  EXPECT_TRUE(readTile(kRows4, shape, *rows)->order.isWholeRun);
+  rows->reg.push_back(rows->lane.back());
+  rows->lane.pop_back();
+  reading = readTile(kRows4, shape, *rows);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->order.run, 64);
+  EXPECT_FALSE(reading->order.isWholeRun);
+}
+
+TEST(OperandLayout, RefusesWhatTheStorageHasNot) {
+  DotShape shape = keyShape(128, 64);
+  const char *layouts[] = {
+      // More lanes than lie together.
+      "pack c0 | reg c1 c2 c3 c4 c5 c6 t5 | lane t0 t1 t2 t3 t4",
+      // Not neighbours.
+      "pack c0 | reg c1 c2 c3 c4 c5 c6 t0 t5 | lane t1 t2 t3 t4",
+      "pack c0 | reg c1 c2 c3 c4 c5 c6 t4 t5 | lane t1 t0 t2 t3",
+      // No pairs, and pairs of the wrong channels.
+      "reg c0 c1 c2 c3 c4 c5 c6 t4 t5 | lane t0 t1 t2 t3",
+      "pack c1 | reg c0 c2 c3 c4 c5 c6 t4 t5 | lane t0 t1 t2 t3",
+      // The other dim.
+      "pack c0 | reg c5 c6 t0 t1 t2 t3 t4 t5 | lane c1 c2 c3 c4"};
+  for (const char *text : layouts)
+    EXPECT_FALSE(readTile(kKey4, shape, *layout::parseRegisterLayout(text)))
+        << text;
+}
+
+TEST(OperandLayout, SlicesThatCutWordsAreReadWithTheirNeighbours) {
+  DotShape shape = keyShape(5, 64);
+  auto layout = operandLayout(kKey4, shape, 't');
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout::str(*layout), "reg c[1:5] t4 t5 | lane t0 t1 t2 t3");
+  auto reading = readTile(kKey4, shape, *layout);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->channels, 16);
+  // A single channel on the lanes leaves no digit there.
+  DotShape single = keyShape(1, 64);
+  layout = operandLayout(kRows4, single, 'c');
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout::str(*layout), "reg t0 t1 t2 t3 t4 t5");
+  EXPECT_EQ(lanesOf(*layout, single), 'c');
+  EXPECT_TRUE(readTile(kRows4, single, *layout));
+  // Raw elements beside the slice may be NaN.
+  shape.isInteger = false;
+  EXPECT_FALSE(readTile(kKey4, shape, *layout));
 }
 
 } // namespace

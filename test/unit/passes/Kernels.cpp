@@ -182,15 +182,13 @@ OwningOpRef<ModuleOp> kvc::test::makeKernels(MLIRContext &context,
   builder.setInsertionPointToStart(module->getBody());
   AttentionSpecOp::create(builder, builder.getUnknownLoc(), "test",
                           SpecAttr::get(&context, spec));
-  CreateKernelsOptions options;
-  options.tileTokens = 32;
-  options.splitTokens = 32;
-  options.prefillSplitTokens = 32;
+  ScheduleOptions tiles;
+  tiles.tileTokens = 32;
   Diagnostics diagnostics(context);
-  bool made =
-      runPasses(*module, {[&] { return createCreateKernels(options); }});
+  bool made = runPasses(*module, {[] { return createCreateKernels(); }});
   for (auto function : module->getOps<func::FuncOp>())
-    made = made && runPasses(function, {createExpand});
+    made = made && runPasses(function, {[&] { return createSchedule(tiles); },
+                                        [] { return createExpand(); }});
   if (!made) {
     ADD_FAILURE() << diagnostics.text();
     return {};

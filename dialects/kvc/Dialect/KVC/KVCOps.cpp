@@ -28,6 +28,15 @@ void KVCDialect::registerOps() {
       >();
 }
 
+/// Absent until the op is scheduled.
+static LogicalResult verifyTileRows(Operation *op,
+                                    std::optional<int64_t> rows) {
+  if (rows && *rows <= 0)
+    return op->emitOpError("tile_rows: expected a positive number, got ")
+           << *rows;
+  return success();
+}
+
 LogicalResult AttendOp::verify() {
   const spec::Spec &spec = getCache().getType().getSpec();
   const spec::Attention &attention = spec.attention;
@@ -51,10 +60,9 @@ LogicalResult AttendOp::verify() {
   MemRefShape slopes{{Extent::of("q_heads", attention.qHeads)}, {f32}};
   if (getSlopes() && failed(slopes.verify(*this, "slopes", getSlopes()))) // C4
     return failure();
-  if (getTileRows() <= 0) // C5
-    return emitOpError("tile_rows: expected a positive number, got ")
-           << int64_t(getTileRows());
-  if (int64_t tokens = getTileTokens();
+  if (failed(verifyTileRows(*this, getTileRows()))) // C5
+    return failure();
+  if (int64_t tokens = getTileTokens().value_or(1);
       tokens <= 0 || !llvm::isPowerOf2_64(tokens)) // C6
     return emitOpError("tile_tokens: expected a power of two, got ") << tokens;
   return success();
@@ -105,7 +113,9 @@ LogicalResult MergeOp::verify() {
     return failure();
   MemRefShape lse{{Extent::any("queries"), heads}, {f32}};
   lse.denseInner = false;
-  return lse.verify(*this, "lse", getLse()); // C5
+  if (failed(lse.verify(*this, "lse", getLse()))) // C5
+    return failure();
+  return verifyTileRows(*this, getTileRows()); // C6
 }
 
 LogicalResult UnpackOp::verify() {

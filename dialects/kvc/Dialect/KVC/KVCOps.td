@@ -46,7 +46,7 @@ def KVC_AttendOp : KVC_Op<"attend"> {
 
     `tile_rows` and `tile_tokens` are the rows and keys of one tile of the
     kernel; key_begin is a multiple of `tile_tokens`, key_end too unless it is
-    `length`.
+    `length`. Both are absent until `kvc-schedule` has chosen them.
 
     - C1: `query` has the shape and element type above; static extents are those
       of the spec, head_dim is static.
@@ -54,8 +54,8 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     - C3: `partial_lse` has the shape and element type above.
     - C4: `slopes` has the shape and element type above, and is given where the
       spec says `alibi`; otherwise it may be given and is not read.
-    - C5: `tile_rows` is positive.
-    - C6: `tile_tokens` is a power of two.
+    - C5: `tile_rows`, if there, is positive.
+    - C6: `tile_tokens`, if there, is a power of two.
 
     Example:
 
@@ -78,7 +78,7 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     Arg<Optional<KVC_MemRef>, "ALiBi slopes", [MemRead]>:$slopes,
     Arg<KVC_MemRef, "normalised partial output", [MemWrite]>:$partial_out,
     Arg<KVC_MemRef, "logarithm of the partial sum", [MemWrite]>:$partial_lse,
-    I64Attr:$tile_rows, I64Attr:$tile_tokens);
+    OptionalAttr<I64Attr>:$tile_rows, OptionalAttr<I64Attr>:$tile_tokens);
   let assemblyFormat = [{
     $query `,` $cache `[` $kv_head `]` `rows` `(` $row_begin `to` $row_end `of` $num_queries `)`
     `keys` `(` $key_begin `to` $key_end `of` $length `)` (`slopes` `(` $slopes^ `)`)?
@@ -129,6 +129,7 @@ def KVC_MergeOp : KVC_Op<"merge"> {
     of one kv head by their log-sums, joins the sink logit of the row's query head
     where the spec says so, rounds to io.output and stores. Row 0 of the partials
     is row_begin. A row without any key gives 0, and as lse its sink logit or -inf.
+    `tile_rows`, the rows of one tile, is absent until `kvc-schedule` has chosen it.
 
     | operand | shape | element |
     |---|---|---|
@@ -145,12 +146,13 @@ def KVC_MergeOp : KVC_Op<"merge"> {
     - C4: `out` has the shape and element type above; static extents are those of
       the spec, value_dim is static.
     - C5: `lse` has the shape and element type above.
+    - C6: `tile_rows`, if there, is positive.
 
     Example:
 
     ```mlir
     kvc.merge %pout, %plse rows(%row_begin to %row_end) splits(%num_splits) sinks(%sinks)
-        into %out, %lse[%kv_head] {spec = #spec}
+        into %out, %lse[%kv_head] {spec = #spec, tile_rows = 4}
         : memref<?x?x128xf32, strided<[?, 128, 1]>>, memref<?x?xf32, strided<[?, 1]>>,
           memref<?x?x128xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>, memref<?xf32>
     ```
@@ -164,7 +166,7 @@ def KVC_MergeOp : KVC_Op<"merge"> {
     Arg<KVC_MemRef, "output", [MemWrite]>:$out,
     Arg<KVC_MemRef, "logarithm of the sum", [MemWrite]>:$lse,
     Arg<Index, "kv head">:$kv_head,
-    KVC_SpecAttr:$spec);
+    KVC_SpecAttr:$spec, OptionalAttr<I64Attr>:$tile_rows);
   let assemblyFormat = [{
     $partial_out `,` $partial_lse `rows` `(` $row_begin `to` $row_end `)` `splits` `(` $num_splits `)`
     (`sinks` `(` $sinks^ `)`)? `into` $out `,` $lse `[` $kv_head `]` attr-dict

@@ -22,9 +22,10 @@ def KVK_LayoutAttr : KVK_Attr<"Layout", "layout"> {
   let summary = "Where the elements of a tile are in registers.";
   let description = [{
     Digit lists, lowest position first: `pack` the element inside a 32-bit word,
-    `reg` the number of the register or of the unrolled iteration, `lane` the lane
-    of a SIMD register or warp, `warp` the warp of a block. Empty lists are left
-    out.
+    `reg` the number of the register or of the iteration, `lane` the lane of a
+    warp or of a host's vector, `warp` the warp of a block. Empty lists are left
+    out. A host's vector has as many lanes as elements lie together in memory; the
+    lowering cuts it into machine registers, so that a layout fits every target.
 
     - L1: the digits of each dim are those of an extent: none twice, none missing
       between the lowest and the highest.

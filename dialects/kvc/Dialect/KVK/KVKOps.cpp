@@ -62,32 +62,37 @@ static int64_t coveredExtent(StorageAttr storage, layout::Dim dim) {
   return extent;
 }
 
-/// A storage of elements of `width` bits for `page` tokens and `extent`
-/// channels or blocks. Blocks of tokens share metadata: their low digits are
-/// absent, all of them where a page is one block.
-static LogicalResult verifyStorage(Operation *op, StorageAttr storage,
-                                   unsigned width, int64_t page,
-                                   layout::Dim dim, int64_t extent,
-                                   int64_t blockTokens) {
+/// A storage of elements of `width` bits for the op's page and `extent`
+/// channels or blocks, or none yet. Blocks of tokens share metadata: their low
+/// digits are absent, all of them where a page is one block.
+template <typename Op>
+static LogicalResult verifyStorage(Op op, unsigned width, layout::Dim dim,
+                                   int64_t extent, int64_t blockTokens) {
+  StorageAttr storage = op.getStorageAttr();
+  if (bool(storage) != op.getPage().has_value())
+    return op.emitOpError("storage: expected it together with page, got one "
+                          "of them");
+  if (!storage)
+    return success();
+  int64_t page = *op.getPage();
   if (storage.getWidth() != width)
-    return op->emitOpError() << "storage: expected width " << width << ", got "
-                             << storage.getWidth();
+    return op.emitOpError() << "storage: expected width " << width << ", got "
+                            << storage.getWidth();
   int64_t tokens = std::max(coveredExtent(storage, 't'), blockTokens);
   if (tokens != page)
-    return op->emitOpError() << "storage: expected the digits of " << page
-                             << " tokens, got those of " << tokens;
+    return op.emitOpError() << "storage: expected the digits of " << page
+                            << " tokens, got those of " << tokens;
   int64_t covered = coveredExtent(storage, dim);
   if (covered != extent)
-    return op->emitOpError() << "storage: expected the digits of " << extent
-                             << (dim == 'c' ? " channels" : " blocks")
-                             << ", got those of " << covered;
+    return op.emitOpError() << "storage: expected the digits of " << extent
+                            << (dim == 'c' ? " channels" : " blocks")
+                            << ", got those of " << covered;
   return success();
 }
 
-static LogicalResult verifyCodeStorage(Operation *op, StorageAttr storage,
-                                       int64_t page,
-                                       const spec::PartScheme &part) {
-  return verifyStorage(op, storage, part.codec.bits, page, 'c', part.channels(),
+template <typename Op>
+static LogicalResult verifyCodeStorage(Op op, const spec::PartScheme &part) {
+  return verifyStorage(op, part.codec.bits, 'c', part.channels(),
                        /*blockTokens=*/1);
 }
 
@@ -130,7 +135,7 @@ LogicalResult LoadOp::verify() {
   if (failed(verifyElement(*this, tile.getElementType(), *part,
                            part->codec.bits))) // C3
     return failure();
-  return verifyCodeStorage(*this, getStorage(), getPage(), *part); // C4
+  return verifyCodeStorage(*this, *part); // C4
 }
 
 void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
@@ -266,7 +271,7 @@ static LogicalResult verifyRow(Op op, VectorType row) {
   if (failed(verifyElement(op, row.getElementType(), *part,
                            /*integerBits=*/8))) // C3
     return failure();
-  return verifyCodeStorage(op, op.getStorage(), op.getPage(), *part); // C4
+  return verifyCodeStorage(op, *part); // C4
 }
 
 LogicalResult LoadRowOp::verify() {
@@ -294,8 +299,8 @@ static const spec::PartScheme *metaPartOrError(Op op) {
 
 template <typename Op>
 static LogicalResult verifyMetaStorage(Op op, const spec::PartScheme &part) {
-  return verifyStorage(op, op.getStorage(), spec::bitsOf(part.scale->dtype),
-                       op.getPage(), 'b', part.blocks(), part.scale->tokens);
+  return verifyStorage(op, spec::bitsOf(part.scale->dtype), 'b', part.blocks(),
+                       part.scale->tokens);
 }
 
 LogicalResult LoadMetaOp::verify() {

@@ -23,7 +23,7 @@ def KVK_LoadOp : KVK_Op<"load"> {
   let description = [{
     Tokens [token, token + valid) and channels from `channel` on of one part of a
     tensor, as stored. `storage` is the order of the part's codes inside a page of
-    `page` tokens. Tokens of the tile beyond `valid` are unspecified and touch no
+    `page` tokens; `kvk-derive-storage` writes both. Tokens of the tile beyond `valid` are unspecified and touch no
     memory.
 
     | value | shape | element |
@@ -34,8 +34,8 @@ def KVK_LoadOp : KVK_Op<"load"> {
     - C2: the result has the dims t and c, and at most the part's channels.
     - C3: the result's element is the raw type for raw codecs, otherwise an integer
       of the codec's bits.
-    - C4: `storage` has the width of the element, `page` tokens and the part's
-      channels.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      width of the element, `page` tokens and the part's channels.
 
     Example:
 
@@ -50,7 +50,7 @@ def KVK_LoadOp : KVK_Op<"load"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "tokens of the tile to touch, from the first on">:$valid, Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
-    KVK_StorageAttr:$storage, I64Attr:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let results = (outs KVK_TileType:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `valid` $valid `channels` $channel attr-dict
@@ -63,7 +63,9 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
   let summary = "Converts stored elements to the type of an operand.";
   let description = [{
     Integer codes: with `bias` 0 what is stored is two's complement; with `bias` b
-    it is unsigned and b is subtracted. Raw values are widened.
+    it is unsigned and b is subtracted. Raw values are widened. The layout of the
+    result says where a dot finds each element: which dim lies on the lanes, and
+    what is packed into one. `kvk-assign-layouts` writes it.
 
     | value | shape | element |
     |---|---|---|
@@ -79,7 +81,7 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
 
     ```mlir
     %w = kvk.widen %x {bias = 8 : i64} : !kvk.tile<64x128xi4, #kvc.dims<t, c>>
-        to !kvk.tile<64x128xi16, #kvc.dims<t, c>>
+        to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #layout>
     ```
   }];
   let arguments = (ins Arg<KVK_TileType, "stored elements">:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
@@ -207,7 +209,8 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
     - C1: the spec has the tensor and the part.
     - C2: the result has at most the part's channels.
     - C3: the result's element is the raw type for raw codecs, i8 for others.
-    - C4: `storage` has the codec's width, `page` tokens and the part's channels.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      codec's width, `page` tokens and the part's channels.
 
     Example:
 
@@ -221,7 +224,7 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
-    KVK_StorageAttr:$storage, I64Attr:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let results = (outs KVK_RowVector:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` qualified(type($cache)) `to` type($result)
@@ -242,7 +245,8 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     - C1: the spec has the tensor and the part.
     - C2: the vector has at most the part's channels.
     - C3: the vector's element is the raw type for raw codecs, i8 for others.
-    - C4: `storage` has the codec's width, `page` tokens and the part's channels.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      codec's width, `page` tokens and the part's channels.
 
     Example:
 
@@ -257,7 +261,7 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
-    KVK_StorageAttr:$storage, I64Attr:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let assemblyFormat = [{
     $source `,` $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($source) `,` qualified(type($cache))
   }];
@@ -278,8 +282,8 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
     - C1: the spec has the tensor and the part.
     - C2: the part has scales or zeros, as `kind` says.
     - C3: `valid` is given exactly with a vector.
-    - C4: `storage` has the width of the scale's dtype, `page` tokens and the
-      part's blocks.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      width of the scale's dtype, `page` tokens and the part's blocks.
 
     Example:
 
@@ -294,7 +298,7 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "block of channels">:$block, Arg<Optional<Index>, "tokens to read, from the first on">:$valid,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
-    KVK_StorageAttr:$storage, I64Attr:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `block` $block (`valid` $valid^)? attr-dict
@@ -314,8 +318,8 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
 
     - C1: the spec has the tensor and the part.
     - C2: the part has scales or zeros, as `kind` says.
-    - C3: `storage` has the width of the scale's dtype, `page` tokens and the
-      part's blocks.
+    - C3: `storage` and `page` are given together, or not yet; the storage has the
+      width of the scale's dtype, `page` tokens and the part's blocks.
 
     Example:
 
@@ -331,7 +335,7 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "block of channels">:$block,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
-    KVK_StorageAttr:$storage, I64Attr:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let assemblyFormat = [{
     $source `,` $cache `[` $kv_head `,` $token `]` `block` $block attr-dict `:` type($source) `,` qualified(type($cache))
   }];

@@ -310,8 +310,8 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
   bool integer = integerDots && isInteger(codes.getResult()) &&
                  spec.io.query != spec::DType::F32;
   Value rows = scratchOf(contract.getLhs());
-  RegionStorage region(codes.getCache().getType(), codes.getTensor(),
-                       codes.getPart(), layout::RegionKind::Codes);
+  StoredCodes stored(codes.getCache().getType(), codes.getTensor(),
+                     codes.getPart());
 
   auto dot = [&](Weights weights, Value acc, Value channel, int64_t channels,
                  Value scaleLanes, bool adds) {
@@ -321,14 +321,14 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
           DimsAttr::get(builder.getContext(), {"t", "c"}));
     };
     Value tile = kvk::LoadOp::create(
-        builder, loc, tileOf(region.element), scalar(codes.getCache()),
+        builder, loc, tileOf(stored.element), scalar(codes.getCache()),
         scalar(codes.getKvHead()), scalar(codes.getToken()),
         scalar(codes.getValid()), channel, codes.getTensor(), codes.getPart(),
-        region.storage, region.page);
+        /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
     Type operand =
         integer ? Type(builder.getI16Type()) : Type(builder.getF32Type());
     Value wide =
-        kvk::WidenOp::create(builder, loc, tile, operand, region.centre);
+        kvk::WidenOp::create(builder, loc, tile, operand, stored.centre);
     kvk::DotOp::create(builder, loc, weights.rows, wide, acc, weights.scale,
                        scaleLanes, sumsTokens ? "t" : "c", adds);
   };

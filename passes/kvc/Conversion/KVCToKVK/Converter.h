@@ -24,8 +24,6 @@
 
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
-#include "kvc/Dialect/KVK/KVKAttrs.h"
-#include "kvc/Layout/PageLayout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,14 +31,11 @@
 
 namespace kvc {
 
-/// How one region of a tensor is stored: the attributes of the kvk ops on it.
-struct RegionStorage {
-  RegionStorage(CacheType cache, spec::Tensor tensor, unsigned part,
-                layout::RegionKind kind);
+/// The codes of one part of a tensor, as they are stored.
+struct StoredCodes {
+  StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part);
 
-  kvk::StorageAttr storage;
-  int64_t page;
-  mlir::Type element; ///< iN or the raw type; of codes.
+  mlir::Type element; ///< iN or the raw type.
   int64_t centre =
       0; ///< What was added to a centred code before it was stored.
 };

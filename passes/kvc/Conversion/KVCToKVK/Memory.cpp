@@ -142,12 +142,13 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         TileShape shape = TileShape::of(load.getType());
         Value token = arith::AddIOp::create(
             builder, loc, scalar(load.getToken()), iteration.iv("t"));
-        RegionStorage codes(load.getCache().getType(), load.getTensor(),
-                            load.getPart(), layout::RegionKind::Codes);
+        StoredCodes codes(load.getCache().getType(), load.getTensor(),
+                          load.getPart());
         Value value = kvk::LoadRowOp::create(
             builder, loc, shape.iterationType(), scalar(load.getCache()),
             scalar(load.getKvHead()), token, channelOf(shape, iteration),
-            load.getTensor(), load.getPart(), codes.storage, codes.page);
+            load.getTensor(), load.getPart(), /*storage=*/kvk::StorageAttr(),
+            /*page=*/IntegerAttr());
         define(load.getResult(),
                addConstant(builder, loc, value, -codes.centre));
         return true;
@@ -156,44 +157,38 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         constexpr bool isScale = std::is_same_v<decltype(load), LoadScaleOp>;
         TileShape shape = TileShape::of(load.getType());
         Value block = shape.isLoop("b") ? iteration.iv("b") : index(0);
-        RegionStorage meta(
-            load.getCache().getType(), load.getTensor(), load.getPart(),
-            isScale ? layout::RegionKind::Scales : layout::RegionKind::Zeros);
         define(load.getResult(),
                kvk::LoadMetaOp::create(
                    builder, loc, shape.iterationType(), scalar(load.getCache()),
                    scalar(load.getKvHead()), scalar(load.getToken()), block,
                    scalar(load.getValid()), load.getTensor(), load.getPart(),
                    isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
-                   meta.storage, meta.page));
+                   /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
         return true;
       })
       .Case([&](StoreCodesOp store) {
         TileShape shape = TileShape::of(store.getSource().getType());
-        RegionStorage codes(store.getCache().getType(), store.getTensor(),
-                            store.getPart(), layout::RegionKind::Codes);
+        StoredCodes codes(store.getCache().getType(), store.getTensor(),
+                          store.getPart());
         Value value =
             addConstant(builder, loc, inIteration(iteration, store.getSource()),
                         codes.centre);
-        kvk::StoreRowOp::create(builder, loc, value, scalar(store.getCache()),
-                                scalar(store.getKvHead()),
-                                scalar(store.getToken()),
-                                channelOf(shape, iteration), store.getTensor(),
-                                store.getPart(), codes.storage, codes.page);
+        kvk::StoreRowOp::create(
+            builder, loc, value, scalar(store.getCache()),
+            scalar(store.getKvHead()), scalar(store.getToken()),
+            channelOf(shape, iteration), store.getTensor(), store.getPart(),
+            /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
         return true;
       })
       .Case<StoreScaleOp, StoreZeroOp>([&](auto store) {
         constexpr bool isScale = std::is_same_v<decltype(store), StoreScaleOp>;
-        RegionStorage meta(
-            store.getCache().getType(), store.getTensor(), store.getPart(),
-            isScale ? layout::RegionKind::Scales : layout::RegionKind::Zeros);
         kvk::StoreMetaOp::create(
             builder, loc, inIteration(iteration, store.getSource()),
             scalar(store.getCache()), scalar(store.getKvHead()),
             scalar(store.getToken()), iteration.iv("b"), store.getTensor(),
             store.getPart(),
-            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero, meta.storage,
-            meta.page);
+            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
+            /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
         return true;
       })
       .Case([&](LoadPartialOp load) {

@@ -60,21 +60,12 @@ MemRefType TileShape::scratchType() const {
   return MemRefType::get(extents, element);
 }
 
-RegionStorage::RegionStorage(CacheType cache, spec::Tensor tensor,
-                             unsigned part, layout::RegionKind kind) {
+StoredCodes::StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part) {
   MLIRContext *context = cache.getContext();
-  const spec::Spec &spec = cache.getSpec();
-  const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
-  layout::PageLayout pages =
-      layout::pageLayout(spec, tensor, layout::TargetFamily::Host);
-  storage = kvk::StorageAttr::get(context, pages.region(kind, part).storage);
-  page = pages.pageTokens;
+  const spec::PartScheme &scheme =
+      spec::schemeOf(cache.getSpec(), tensor)->parts[part];
   if (scheme.codec.isRaw()) {
-    element = scheme.codec.raw == spec::DType::F32
-                  ? Type(Float32Type::get(context))
-              : scheme.codec.raw == spec::DType::F16
-                  ? Type(Float16Type::get(context))
-                  : Type(BFloat16Type::get(context));
+    element = elementTypeOf(context, scheme.codec.raw);
     return;
   }
   element = IntegerType::get(context, scheme.codec.bits);

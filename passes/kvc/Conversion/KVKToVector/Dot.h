@@ -16,9 +16,9 @@
 #ifndef KVC_CONVERSION_KVKTOVECTOR_DOT_H
 #define KVC_CONVERSION_KVKTOVECTOR_DOT_H
 
+#include "kvc/Analysis/HostTarget.h"
+#include "kvc/Analysis/TileOrder.h"
 #include "kvc/Conversion/KVKToVector/CacheView.h"
-#include "kvc/Conversion/KVKToVector/HostTarget.h"
-#include "kvc/Conversion/KVKToVector/TileOrder.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 namespace kvc {

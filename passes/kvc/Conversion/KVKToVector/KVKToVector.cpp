@@ -80,12 +80,28 @@ private:
     return target;
   }
 
+  static LogicalResult checkStorage(Operation *op) {
+    using namespace kvc::kvk;
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<LoadOp, LoadRowOp, StoreRowOp, LoadMetaOp, StoreMetaOp>(
+            [](auto op) -> LogicalResult {
+              if (op.getStorageAttr())
+                return success();
+              return op.emitOpError("storage: expected it, got none: run "
+                                    "kvk-derive-storage first");
+            })
+        .Default(success());
+  }
+
   static LogicalResult lower(func::FuncOp func, const kvc::HostTarget &target) {
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
       if (isa_and_nonnull<kvc::kvk::KVKDialect>(op->getDialect()))
         ops.push_back(op);
     });
+    for (Operation *op : ops)
+      if (failed(checkStorage(op)))
+        return failure();
     kvc::CacheViews views(func);
     for (Operation *op : ops)
       if (failed(lower(op, views, target)))

@@ -7,10 +7,6 @@
 #include "kvc/Conversion/KVKToVector/Dot.h"
 #include "kvc/Conversion/KVKToVector/Lowering.h"
 
-#include "llvm/Support/MathExtras.h"
-
-#include <numeric>
-
 using namespace mlir;
 
 namespace kvc {
@@ -25,13 +21,8 @@ struct Cover {
 
 Cover coverSlice(Emit &b, Value channel, int64_t slice,
                  const layout::Storage &storage) {
-  int64_t channels = layout::extentOf(storage.addr, 'c'), word = 8;
-  if (channels % (32 / storage.width) == 0)
-    word = std::max<int64_t>(word, 32 / storage.width);
-  // A slice begins at a multiple of its extent.
-  int64_t furthest = word - std::gcd(slice, word);
-  auto extent = int64_t(llvm::alignTo(slice + furthest, word));
-  extent = std::min(extent, channels);
+  int64_t channels = layout::extentOf(storage.addr, 'c'),
+          word = wordChannels(storage), extent = coverExtent(storage, slice);
   Value begin =
       b.min(b.mul(b.div(channel, word), word), b.index(channels - extent));
   return {extent, begin, b.sub(channel, begin)};
@@ -85,55 +76,50 @@ static LogicalResult lowerTileDot(Emit &b, const HostTarget &target,
   if (!load)
     return op.emitOpError("operand: expected a kvk.widen of a kvk.load");
   Dot dot(b, target, op, widen.getBias());
+  auto element = cast<kvk::TileType>(load.getType()).getElementType();
   bool isTokenFree = op.getContract() == "c";
-  layout::Storage storage = load.getStorage().getStorage();
-  int64_t tokens = isTokenFree ? dot.lanes : dot.depth, page = load.getPage();
+  DotShape shape{
+      isTokenFree ? 'c' : 't', isTokenFree ? 't' : 'c',  dot.depth, dot.lanes,
+      dot.isInteger,           isa<IntegerType>(element)};
+  kvk::LayoutAttr layout = op.getTileType().getLayout();
+  if (!layout)
+    return op.emitOpError(
+        "operand: expected a layout, got none: run kvk-assign-layouts first");
+  layout::Storage storage = load.getStorageAttr().getStorage();
+  int64_t tokens = shape.extent('t'), page = *load.getPage();
   if (page % tokens != 0 && tokens % page != 0)
     return op.emitOpError("a tile of ")
            << tokens << " tokens neither divides nor is a multiple of pages of "
            << page;
-  auto orderOf = [&](int64_t depth, int64_t lanes) {
-    return isTokenFree
-               ? tileOrder(storage, 'c', 't', dot.isInteger, depth, lanes)
-               : tileOrder(storage, 't', 'c', dot.isInteger, depth, lanes);
-  };
+  std::optional<TileReading> reading =
+      readTile(storage, shape, layout.getLayout());
+  if (!reading)
+    return op.emitOpError("no loop nest over '")
+           << op.getContract() << "' reads the order " << load.getStorageAttr()
+           << " in the layout " << layout;
+
   HeadRegion region(b, views, load.getCache(), load.getKvHead(),
                     load.getTensor(), layout::RegionKind::Codes, storage, page);
-  auto element = cast<kvk::TileType>(load.getType()).getElementType();
-  auto tileOf = [&](const TileOrder &order, Value channel) {
+  auto tileFrom = [&](Value channel) {
     return TileOperand{
-        region,      order,           element,         int64_t(widen.getBias()),
+        region,      reading->order,  element,         int64_t(widen.getBias()),
         isTokenFree, load.getToken(), load.getValid(), channel};
   };
-  if (auto order = orderOf(dot.depth, dot.lanes)) {
-    emitTileDot(dot, tileOf(*order, load.getChannel()));
+  if (reading->channels == shape.extent('c')) {
+    emitTileDot(dot, tileFrom(load.getChannel()));
     return success();
   }
   // A slice that cuts words or bytes of codes: the product over its cover.
-  if (isa<IntegerType>(element)) {
-    Cover cover = coverSlice(b, load.getChannel(),
-                             isTokenFree ? dot.depth : dot.lanes, storage);
-    auto order = isTokenFree ? orderOf(cover.extent, dot.lanes)
-                             : orderOf(dot.depth, cover.extent);
-    // Runs begin at multiples of their extent; a cover does not.
-    if (order && order->kind != TileOrder::Kind::Words && !order->isWholeRun)
-      order.reset();
-    if (order && isTokenFree) {
-      emitTileDot(dot.withWeights(padWeights(dot, cover), cover.extent),
-                  tileOf(*order, cover.begin));
-      return success();
-    }
-    if (order) {
-      Value sums = b.scratch({dot.rows, cover.extent}, b.getF32Type());
-      emitTileDot(dot.into(sums, cover.extent), tileOf(*order, cover.begin));
-      storeSlice(dot, sums, cover);
-      return success();
-    }
+  Cover cover = coverSlice(b, load.getChannel(), shape.extent('c'), storage);
+  if (isTokenFree) {
+    emitTileDot(dot.withWeights(padWeights(dot, cover), cover.extent),
+                tileFrom(cover.begin));
+    return success();
   }
-  return op.emitOpError("no loop nest over '")
-         << op.getContract() << "' reads the order " << load.getStorage()
-         << " with " << dot.depth << " x " << dot.lanes
-         << " elements: dequantise it into a panel";
+  Value sums = b.scratch({dot.rows, cover.extent}, b.getF32Type());
+  emitTileDot(dot.into(sums, cover.extent), tileFrom(cover.begin));
+  storeSlice(dot, sums, cover);
+  return success();
 }
 
 LogicalResult lowerDot(Emit &b, const HostTarget &target, CacheViews &views,

@@ -7,8 +7,8 @@
 #ifndef KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
 #define KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
 
+#include "kvc/Analysis/HostTarget.h"
 #include "kvc/Conversion/KVKToVector/CacheView.h"
-#include "kvc/Conversion/KVKToVector/HostTarget.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 namespace kvc {

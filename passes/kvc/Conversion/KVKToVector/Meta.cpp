@@ -19,7 +19,7 @@ static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
   auto kind = op.getKind() == kvk::MetaKind::Scale ? layout::RegionKind::Scales
                                                    : layout::RegionKind::Zeros;
   return HeadRegion(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                    kind, op.getStorage().getStorage(), op.getPage());
+                    kind, op.getStorageAttr().getStorage(), *op.getPage());
 }
 
 /// The stored type of a part's scales and zeros.
@@ -39,8 +39,8 @@ public:
   MetaVector(Emit &b, HeadRegion region, kvk::LoadMetaOp op)
       : b(b), region(std::move(region)), op(op), stored(storedType(op)),
         count(cast<VectorType>(op.getType()).getDimSize(0)) {
-    int64_t page = op.getPage(), run = 1;
-    for (const layout::Digit &digit : op.getStorage().getStorage().addr) {
+    int64_t page = *op.getPage(), run = 1;
+    for (const layout::Digit &digit : op.getStorageAttr().getStorage().addr) {
       if (digit.dim != 't' || digit.place != run)
         break;
       run *= digit.count;

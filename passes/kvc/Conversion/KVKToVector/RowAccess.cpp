@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/TileOrder.h"
 #include "kvc/Conversion/KVKToVector/Lowering.h"
-#include "kvc/Conversion/KVKToVector/TileOrder.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -30,11 +30,11 @@ public:
   template <typename Op>
   RowAccess(Emit &b, CacheViews &views, Op op, VectorType row)
       : b(b), region(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                     layout::RegionKind::Codes, op.getStorage().getStorage(),
-                     op.getPage()),
+                     layout::RegionKind::Codes,
+                     op.getStorageAttr().getStorage(), *op.getPage()),
         order(region.order), channel(op.getChannel()), count(row.getDimSize(0)),
         element(row.getElementType()) {
-    choosePiece(op.getStorage().getStorage(), op.getPage());
+    choosePiece(op.getStorageAttr().getStorage(), *op.getPage());
     Value token = op.getToken();
     inPage = region.inPage(b, token);
     page = region.pageOf(b, token);

@@ -1,4 +1,4 @@
-// RUN: kvc-opt %s --convert-kvk-to-vector="dot=vnni" --canonicalize --cse | FileCheck %s
+// RUN: kvc-opt %s --kvk-assign-layouts --convert-kvk-to-vector="dot=vnni" --canonicalize --cse | FileCheck %s
 
 #spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 128}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>,

@@ -1,6 +1,6 @@
-// RUN: kvc-opt %s --convert-kvk-to-vector="dot=vnni" --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,VNNI
-// RUN: kvc-opt %s --convert-kvk-to-vector="dot=avx2" --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,AVX2
-// RUN: kvc-opt %s --convert-kvk-to-vector --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,PORTABLE
+// RUN: kvc-opt %s --kvk-assign-layouts --convert-kvk-to-vector="dot=vnni" --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,VNNI
+// RUN: kvc-opt %s --kvk-assign-layouts --convert-kvk-to-vector="dot=avx2" --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,AVX2
+// RUN: kvc-opt %s --kvk-assign-layouts --convert-kvk-to-vector --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,PORTABLE
 
 #spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 128}>,
   io = #kvc.io<{query = "f16"}>,

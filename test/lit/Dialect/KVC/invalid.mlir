@@ -261,6 +261,18 @@ func.func @merge_c5(%po: memref<?x?x128xf32>, %pl: memref<?x?xf32>, %o: memref<?
 
 // -----
 
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 128, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @merge_c6(%po: memref<?x?x128xf32>, %pl: memref<?x?xf32>, %o: memref<?x?x128xf16>, %l: memref<?x?xf32>, %i: index) {
+  // expected-error@+1 {{'kvc.merge' op tile_rows: expected a positive number, got -4}}
+  kvc.merge %po, %pl rows(%i to %i) splits(%i) into %o, %l[%i] {spec = #s, tile_rows = -4}
+    : memref<?x?x128xf32>, memref<?x?xf32>, memref<?x?x128xf16>, memref<?x?xf32>
+  return
+}
+
+// -----
+
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 128, kv_heads = 2, q_heads = 8, value_is_key = [0, 64]}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @unpack_c1(%c: !kvc.cache<#s>, %u: memref<?x128xi8>, %s: memref<?x1xf32>, %z: memref<?x1xf32>, %x: memref<?x128xf32>, %i: index) {

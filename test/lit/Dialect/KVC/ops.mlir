@@ -31,6 +31,10 @@ func.func @without_slopes(%cache: !kvc.cache<#int4>, %q: memref<4x32x128xf16>, %
   // CHECK: of %{{.*}}) into %{{.*}}, %{{.*}} {tile_rows = 1 : i64, tile_tokens = 32 : i64} : memref<4x32x128xf16>, !kvc.cache<#int4_>, memref<?x128xf32>, memref<?xf32>
   kvc.attend %q, %cache[%i] rows(%i to %i of %i) keys(%i to %i of %i) into %pout, %plse
     {tile_rows = 1, tile_tokens = 32} : memref<4x32x128xf16>, !kvc.cache<#int4>, memref<?x128xf32>, memref<?xf32>
+  // Nor tile sizes where nothing has chosen them.
+  // CHECK: of %{{.*}}) into %{{.*}}, %{{.*}} : memref<4x32x128xf16>
+  kvc.attend %q, %cache[%i] rows(%i to %i of %i) keys(%i to %i of %i) into %pout, %plse
+    : memref<4x32x128xf16>, !kvc.cache<#int4>, memref<?x128xf32>, memref<?xf32>
   return
 }
 
@@ -56,8 +60,8 @@ func.func @merge(%pout: memref<?x?x128xf32, strided<[?, 128, 1]>>, %plse: memref
     into %out, %lse[%kv_head] {spec = #int4}
     : memref<?x?x128xf32, strided<[?, 128, 1]>>, memref<?x?xf32, strided<[?, 1]>>,
       memref<?x?x128xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>, memref<?xf32>
-  // CHECK: splits(%{{.*}}) into
-  kvc.merge %pout, %plse rows(%row_begin to %row_end) splits(%num_splits) into %out, %lse[%kv_head] {spec = #int4}
+  // CHECK: splits(%{{.*}}) into {{.*}} {spec = #int4_, tile_rows = 4 : i64}
+  kvc.merge %pout, %plse rows(%row_begin to %row_end) splits(%num_splits) into %out, %lse[%kv_head] {spec = #int4, tile_rows = 4}
     : memref<?x?x128xf32, strided<[?, 128, 1]>>, memref<?x?xf32, strided<[?, 1]>>,
       memref<?x?x128xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>
   return

@@ -148,6 +148,18 @@ func.func @load_c3(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_c4_page_missing(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load' op storage: expected it together with page, got one of them}}
+  %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, storage = #kvk.storage<width = 8, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_c4(%c: !kvc.cache<#s>, %i: index) {
   // expected-error@+1 {{'kvk.load' op storage: expected width 4, got 8}}
   %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
@@ -386,6 +398,18 @@ func.func @load_row_c3(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_row_c4_page_missing(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op storage: expected it together with page, got one of them}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : !kvc.cache<#s> to vector<16xi8>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_row_c4(%c: !kvc.cache<#s>, %i: index) {
   // expected-error@+1 {{'kvk.load_row' op storage: expected the digits of 32 tokens, got those of 16}}
   %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 32,
@@ -429,6 +453,18 @@ func.func @store_row_c3(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
   // expected-error@+1 {{'kvk.store_row' op expected elements 'f16' for codec f16, got 'i8'}}
   kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16,
     storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
+    : vector<16xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_row_c4_page_missing(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op storage: expected it together with page, got one of them}}
+  kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
     : vector<16xi8>, !kvc.cache<#s>
   return
 }
@@ -510,6 +546,17 @@ func.func @load_meta_c3_scalar(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_c4_page_missing(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op storage: expected it together with page, got one of them}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #kvk.storage<width = 32, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_meta_c4(%c: !kvc.cache<#s>, %i: index) {
   // expected-error@+1 {{'kvk.load_meta' op storage: expected width 16, got 32}}
   %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
@@ -550,6 +597,17 @@ func.func @store_meta_c2(%x: f32, %c: !kvc.cache<#s>, %i: index) {
   // expected-error@+1 {{'kvk.store_meta' op kind: the part has no zero}}
   kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, page = 16,
     storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_meta_c3_page_missing(%x: f32, %c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.store_meta' op storage: expected it together with page, got one of them}}
+  kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
   return
 }
 

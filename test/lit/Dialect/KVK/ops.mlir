@@ -55,6 +55,22 @@ func.func @output(%cache: !kvc.cache<#int4>, %p: memref<4x64xf32>, %panel: memre
   return
 }
 
+// Before kvk-derive-storage.
+// CHECK-LABEL: func.func @without_storage
+func.func @without_storage(%cache: !kvc.cache<#int4>, %i: index, %x: vector<32xi8>, %s: f32) {
+  // CHECK: kvk.load %{{.*}} {tensor = #kvc.tensor<key>} : !kvc.cache<#int> to
+  %0 = kvk.load %cache[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>} : !kvc.cache<#int4> to !kvk.tile<64x128xi4, #kvc.dims<t, c>>
+  // CHECK: kvk.load_row %{{.*}} {tensor = #kvc.tensor<key>} : !kvc.cache<#int> to vector<32xi8>
+  %1 = kvk.load_row %cache[%i, %i] channels %i {tensor = #kvc.tensor<key>} : !kvc.cache<#int4> to vector<32xi8>
+  // CHECK: kvk.store_row %{{.*}} {tensor = #kvc.tensor<key>} : vector<32xi8>
+  kvk.store_row %x, %cache[%i, %i] channels %i {tensor = #kvc.tensor<key>} : vector<32xi8>, !kvc.cache<#int4>
+  // CHECK: kvk.load_meta %{{.*}} {kind = #kvk.meta<scale>, tensor = #kvc.tensor<key>} : !kvc.cache<#int> to f32
+  %2 = kvk.load_meta %cache[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>} : !kvc.cache<#int4> to f32
+  // CHECK: kvk.store_meta %{{.*}} {kind = #kvk.meta<scale>, tensor = #kvc.tensor<key>} : f32
+  kvk.store_meta %s, %cache[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>} : f32, !kvc.cache<#int4>
+  return
+}
+
 // CHECK-LABEL: func.func @rows
 func.func @rows(%cache: !kvc.cache<#int4>, %kv_head: index, %t: index, %c0: index, %b: index, %n: index, %s: f32) {
   // CHECK: kvk.load_row %{{.*}}[%{{.*}}, %{{.*}}] channels %{{.*}} {page = 64 : i64, storage = #[[CODES]], tensor = #kvc.tensor<key>} : !kvc.cache<#int> to vector<32xi8>

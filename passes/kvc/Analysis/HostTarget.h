@@ -1,11 +1,11 @@
-//===- HostTarget.h - What the lowering knows of a host ---------*- C++ -*-===//
+//===- HostTarget.h - What passes know of a host ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVC_CONVERSION_KVKTOVECTOR_HOSTTARGET_H
-#define KVC_CONVERSION_KVKTOVECTOR_HOSTTARGET_H
+#ifndef KVC_ANALYSIS_HOSTTARGET_H
+#define KVC_ANALYSIS_HOSTTARGET_H
 
 #include <algorithm>
 #include <cstdint>
@@ -48,4 +48,4 @@ inline Blocking blockingFor(const HostTarget &target, int64_t rows,
 
 } // namespace kvc
 
-#endif // KVC_CONVERSION_KVKTOVECTOR_HOSTTARGET_H
+#endif // KVC_ANALYSIS_HOSTTARGET_H

@@ -1,0 +1,113 @@
+//===- DeriveStorage.cpp - The storage orders of kvk ops ------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of every region follows from the spec: layout::pageLayout, which
+// the runtime asks too. Append, attention and unpack therefore agree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Layout/PageLayout.h"
+#include "kvc/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+#define GEN_PASS_DEF_DERIVESTORAGE
+#include "kvc/Transforms/Passes.h.inc"
+
+namespace {
+
+layout::RegionKind kindOf(kvk::MetaKind kind) {
+  return kind == kvk::MetaKind::Scale ? layout::RegionKind::Scales
+                                      : layout::RegionKind::Zeros;
+}
+
+StringRef nameOf(layout::RegionKind kind) {
+  switch (kind) {
+  case layout::RegionKind::Codes:
+    return "codes";
+  case layout::RegionKind::Scales:
+    return "scales";
+  case layout::RegionKind::Zeros:
+    return "zeros";
+  }
+  llvm_unreachable("unknown region");
+}
+
+class DeriveStorage : public impl::DeriveStorageBase<DeriveStorage> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    remarked.clear();
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      bool ok =
+          TypeSwitch<Operation *, bool>(op)
+              .Case<kvk::LoadOp, kvk::LoadRowOp, kvk::StoreRowOp>([&](auto op) {
+                return derive(op, layout::RegionKind::Codes);
+              })
+              .Case<kvk::LoadMetaOp, kvk::StoreMetaOp>(
+                  [&](auto op) { return derive(op, kindOf(op.getKind())); })
+              .Default(true);
+      return ok ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  template <typename Op>
+  bool derive(Op op, layout::RegionKind kind) {
+    if (op.getStorageAttr()) // Asked for.
+      return true;
+    const spec::Spec &spec = op.getCache().getType().getSpec();
+    if (const char *reason = spec::unsupportedReason(spec)) {
+      op.emitOpError() << reason;
+      return false;
+    }
+    layout::PageLayout pages =
+        layout::pageLayout(spec, op.getTensor(), layout::TargetFamily::Host);
+    Builder builder(op.getContext());
+    auto storage = kvk::StorageAttr::get(
+        op.getContext(), pages.region(kind, op.getPart()).storage);
+    op.setStorageAttr(storage);
+    op.setPageAttr(builder.getI64IntegerAttr(pages.pageTokens));
+    // One remark for each region of a kernel: all its ops share the order.
+    if (remarks && remarked.insert(storage, kind, op.getTensor()))
+      mlir::emitRemark(op.getLoc())
+          << stringifyTensor(op.getTensor()) << " " << nameOf(kind)
+          << ": order " << layout::str(storage.getStorage().addr) << " of "
+          << storage.getWidth() << " bits in pages of " << pages.pageTokens
+          << " tokens";
+    return true;
+  }
+
+  /// Regions that had their remark.
+  struct {
+    SmallVector<std::tuple<Attribute, layout::RegionKind, spec::Tensor>> known;
+    void clear() { known.clear(); }
+    bool insert(Attribute storage, layout::RegionKind kind,
+                spec::Tensor tensor) {
+      std::tuple entry(storage, kind, tensor);
+      if (llvm::is_contained(known, entry))
+        return false;
+      known.push_back(entry);
+      return true;
+    }
+  } remarked;
+};
+
+} // namespace
+
+} // namespace kvc

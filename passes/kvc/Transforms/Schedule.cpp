@@ -1,0 +1,185 @@
+//===- Schedule.cpp - Rows and keys of a tile by cost ---------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Every row of a tile is computed, wanted or not, and every tile reads and
+// widens all keys again. In vector operations per vector of operands, a tile of
+// R rows costs
+//
+//   kRead + groups(R) * kWiden + R * (1 + 1 / vectors(R))
+//
+// where groups and vectors are the register blocking of a dot: rows beyond one
+// group widen the operands once more, and a weight that is loaded meets
+// `vectors` of them. The fewest rows within kSlack of the cheapest win, because
+// what the formula leaves out (scratch in the first-level cache, keys that a
+// tile visits for its last row alone) grows with the rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Analysis/HostTarget.h"
+#include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+#define GEN_PASS_DEF_SCHEDULE
+#include "kvc/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Operations per vector of operands: to bring it from the second-level cache
+/// once more, and to load and widen it (convert, or shift and mask).
+constexpr double kRead = 1, kWiden = 2;
+constexpr double kSlack = 1.05;
+constexpr int64_t kMostRows = 128;
+/// Four vectors of 16 tokens: each weight of a query is loaded once per tile.
+constexpr int64_t kTileTokens = 64;
+/// Rows of a merge share nothing but the loop over the splits.
+constexpr int64_t kMergeRows = 4;
+
+double costOfTile(const HostTarget &target, int64_t rows) {
+  Blocking blocking = blockingFor(target, rows, 1, 2);
+  int64_t groups = (rows + blocking.rows - 1) / blocking.rows;
+  return kRead + double(groups) * kWiden +
+         double(rows) * (1 + 1.0 / double(blocking.vectors));
+}
+
+/// A number of rows and what each wanted row then costs.
+struct RowCost {
+  int64_t rows;
+  double cost;
+};
+
+/// Of tiles of `rows` rows for `wanted` rows; 0: more than any tile has.
+RowCost costOf(const HostTarget &target, int64_t rows, int64_t wanted) {
+  double tile = costOfTile(target, rows);
+  if (wanted == 0)
+    return {rows, tile / double(rows)};
+  int64_t tiles = (wanted + rows - 1) / rows;
+  return {rows, double(tiles) * tile / double(wanted)};
+}
+
+SmallVector<RowCost> candidates(const HostTarget &target, int64_t wanted) {
+  SmallVector<RowCost> costs;
+  for (int64_t rows = 1; rows <= (wanted ? wanted : kMostRows);
+       rows = wanted ? rows + 1 : rows * 2)
+    costs.push_back(costOf(target, rows, wanted));
+  return costs;
+}
+
+class Schedule : public impl::ScheduleBase<Schedule> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(checkOptions()))
+      return signalPassFailure();
+    target.vectorBits = vectorBits;
+    getOperation().walk([&](Operation *op) {
+      if (auto attend = dyn_cast<AttendOp>(op))
+        schedule(attend);
+      else if (auto merge = dyn_cast<MergeOp>(op))
+        schedule(merge);
+    });
+  }
+
+private:
+  LogicalResult checkOptions() {
+    auto outOfRange = [&](StringRef name, StringRef expected, int64_t got) {
+      return getOperation().emitError()
+             << "kvc-schedule: " << name << ": expected " << expected
+             << ", got " << got;
+    };
+    if (decodeRows < 0 || decodeRows > kMostRows)
+      return outOfRange("decode-rows", "0 to 128", decodeRows);
+    if (prefillRows < 0 || prefillRows > kMostRows)
+      return outOfRange("prefill-rows", "0 to 128", prefillRows);
+    if (tileTokens != 0 && (tileTokens < 16 || tileTokens > 256 ||
+                            !llvm::has_single_bit(uint64_t(tileTokens))))
+      return outOfRange("tile-tokens", "0 or a power of two from 16 to 256",
+                        tileTokens);
+    if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512)
+      return outOfRange("vector-bits", "128, 256 or 512", vectorBits);
+    return success();
+  }
+
+  void schedule(AttendOp op) {
+    auto kind = getOperation()->getAttrOfType<StringAttr>(
+        KVCDialect::getKernelAttrName());
+    bool isPrefill = kind && kind.getValue() == "prefill";
+    int64_t group = op.getCache().getType().getSpec().attention.group();
+    SmallVector<RowCost> costs = candidates(target, isPrefill ? 0 : group);
+    double best = llvm::min_element(costs, [](auto &a, auto &b) {
+                    return a.cost < b.cost;
+                  })->cost;
+    int64_t cheapest = llvm::find_if(costs, [&](const RowCost &each) {
+                         return each.cost <= best * kSlack;
+                       })->rows;
+    int64_t asked = isPrefill ? prefillRows : decodeRows;
+    bool isGiven = op.getTileRows() || asked;
+    int64_t rows = op.getTileRows().value_or(asked ? asked : cheapest);
+    op.setTileRows(rows);
+
+    bool tokensGiven = op.getTileTokens() || tileTokens;
+    int64_t tokens = op.getTileTokens().value_or(
+        tileTokens ? int64_t(tileTokens) : kTileTokens);
+    op.setTileTokens(tokens);
+    if (kind) {
+      Builder builder(op);
+      getOperation()->setAttr("kvc.tile_rows", builder.getI64IntegerAttr(rows));
+      getOperation()->setAttr("kvc.tile_tokens",
+                              builder.getI64IntegerAttr(tokens));
+    }
+    if (!remarks)
+      return;
+    llvm::sort(costs, [](auto &a, auto &b) { return a.cost < b.cost; });
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(
+        ArrayRef(costs).take_front(4), stream,
+        [&](const RowCost &each) {
+          stream << each.rows << " (" << llvm::format("%.2f", each.cost) << ")";
+        },
+        ", then ");
+    mlir::emitRemark(op.getLoc())
+        << "tile_rows: " << rows << (isGiven ? " as asked" : "")
+        << "; the fewest within 5 % of the cheapest, by operations "
+           "per row and vector of operands: "
+        << text;
+    mlir::emitRemark(op.getLoc())
+        << "tile_tokens: " << tokens
+        << (tokensGiven ? " as asked"
+                        : "; four vectors of 16 tokens, so that a tile "
+                          "loads each weight once");
+  }
+
+  void schedule(MergeOp op) {
+    int64_t group = op.getSpec().getSpec().attention.group();
+    bool isGiven = op.getTileRows() || decodeRows;
+    int64_t rows = op.getTileRows().value_or(
+        decodeRows ? int64_t(decodeRows) : std::min(group, kMergeRows));
+    op.setTileRows(rows);
+    if (remarks)
+      mlir::emitRemark(op.getLoc())
+          << "tile_rows: " << rows
+          << (isGiven ? " as asked"
+                      : "; the group's, at most 4: rows share only "
+                        "the loop over the splits");
+  }
+
+  HostTarget target;
+};
+
+} // namespace
+
+} // namespace kvc

@@ -1,0 +1,120 @@
+//===- SplitKV.cpp - Keys of one work item --------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Boundaries of splits are multiples of `kvc.split_tokens`, a function of the
+// spec and of tile sizes alone: results depend on it, so it must not depend on
+// the threads there are.
+//
+//   decode   reads: the power of two of tokens whose bytes in the cache, of one
+//            kv head, are nearest to kSplitBytes. A split then takes some tens
+//            of microseconds, its partial result costs about 1 % of what it
+//            reads, and 8k tokens of 8 heads are still 32 to 128 work items.
+//   prefill  computes: nearest to kSplitProducts multiplications in one row
+//            tile, about a millisecond. Rows keep all threads busy there; a
+//            split only bounds the longest work item.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Layout/PageLayout.h"
+#include "kvc/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Format.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace kvc {
+
+#define GEN_PASS_DEF_SPLITKV
+#include "kvc/Transforms/Passes.h.inc"
+
+namespace {
+
+constexpr double kSplitBytes = 256 << 10;
+constexpr double kSplitProducts = 1 << 26;
+constexpr StringLiteral kSplitAttrName = "kvc.split_tokens";
+
+/// Bytes of the cache of one token and kv head, metadata included.
+double bytesPerToken(const spec::Spec &spec) {
+  constexpr auto family = layout::TargetFamily::Host;
+  int64_t page = layout::pageLayout(spec, spec::Tensor::Key, family).pageTokens;
+  return double(layout::pageBytes(spec, family)) /
+         double(page * spec.attention.kvHeads);
+}
+
+/// The power of two nearest to `tokens`, by ratio.
+int64_t powerNear(double tokens) {
+  return int64_t(1) << std::lround(std::log2(std::max(tokens, 1.0)));
+}
+
+class SplitKV : public impl::SplitKVBase<SplitKV> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](AttendOp op) {
+      return failed(split(op)) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult split(AttendOp op) {
+    if (!op.getTileRows() || !op.getTileTokens())
+      return op.emitOpError("tile_rows and tile_tokens: expected both, got "
+                            "none: run kvc-schedule first");
+    const spec::Spec &spec = op.getCache().getType().getSpec();
+    if (const char *reason = spec::unsupportedReason(spec))
+      return op.emitOpError() << reason;
+    func::FuncOp kernel = getOperation();
+    auto kind =
+        kernel->getAttrOfType<StringAttr>(KVCDialect::getKernelAttrName());
+    bool isPrefill = kind && kind.getValue() == "prefill";
+    int64_t tile = *op.getTileTokens();
+
+    auto given = kernel->getAttrOfType<IntegerAttr>(kSplitAttrName);
+    int64_t asked = given       ? given.getInt()
+                    : isPrefill ? prefillSplitTokens
+                                : splitTokens;
+    if (asked < 0 || asked % tile != 0)
+      return op.emitOpError(isPrefill ? "prefill-split-tokens" : "split-tokens")
+             << ": expected a multiple of tile_tokens = " << tile << ", got "
+             << asked;
+    double bytes = bytesPerToken(spec),
+           products = double(*op.getTileRows()) *
+                      double(spec.attention.headDim + spec.attention.valueDim);
+    int64_t tokens =
+        asked ? asked
+              : std::max(tile, powerNear(isPrefill ? kSplitProducts / products
+                                                   : kSplitBytes / bytes));
+    kernel->setAttr(kSplitAttrName, Builder(op).getI64IntegerAttr(tokens));
+    if (!remarks)
+      return success();
+    auto remark = mlir::emitRemark(op.getLoc())
+                  << "split_tokens: " << tokens << (asked ? " as asked" : "");
+    std::string size;
+    llvm::raw_string_ostream stream(size);
+    if (isPrefill)
+      stream << llvm::format("%.1f million products of a row tile",
+                             products * double(tokens) / 1e6);
+    else
+      stream << llvm::format("%.0f KiB of one kv head",
+                             bytes * double(tokens) / 1024);
+    remark << "; " << size;
+    return success();
+  }
+};
+
+} // namespace
+
+} // namespace kvc
