@@ -93,6 +93,10 @@ nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
   nlohmann::ordered_json stats;
   stats["name"] = engine.info().name;
   stats["target"] = engine.table().target;
+  for (int32_t i = 0; i < engine.table().num_kernels; ++i)
+    if (const kvc_kernel_info &kernel = engine.table().kernels[i];
+        *kernel.operands)
+      stats["operand_types"][kernel.name] = kernel.operands;
   stats["threads"] = threads;
   stats["sequences"] = inputs.batch();
   stats["queries"] = inputs.queries();

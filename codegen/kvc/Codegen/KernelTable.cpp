@@ -46,7 +46,8 @@ public:
     return ConstantStruct::get(kernelType(), text(entry.name), function,
                                ConstantInt::getSigned(i64, entry.tileRows),
                                ConstantInt::getSigned(i64, entry.tileTokens),
-                               ConstantInt::getSigned(i64, entry.splitTokens));
+                               ConstantInt::getSigned(i64, entry.splitTokens),
+                               text(entry.operands));
   }
 
   /// kvc_module_table.
@@ -63,7 +64,7 @@ public:
 
 private:
   StructType *kernelType() {
-    return StructType::get(context, {pointer, pointer, i64, i64, i64});
+    return StructType::get(context, {pointer, pointer, i64, i64, i64, pointer});
   }
 
   Module &module;
@@ -74,6 +75,11 @@ private:
 int64_t intAttr(mlir::Operation *op, StringRef name) {
   auto attr = op->getAttrOfType<mlir::IntegerAttr>(name);
   return attr ? attr.getInt() : 0;
+}
+
+std::string textAttr(mlir::Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<mlir::StringAttr>(name);
+  return attr ? attr.str() : "";
 }
 
 } // namespace
@@ -95,7 +101,8 @@ std::vector<KernelEntry> readKernels(mlir::ModuleOp module) {
     kernels.push_back({name.str(), function.getSymName().str(),
                        intAttr(function, "kvc.tile_rows"),
                        intAttr(function, "kvc.tile_tokens"),
-                       intAttr(function, "kvc.split_tokens")});
+                       intAttr(function, "kvc.split_tokens"),
+                       textAttr(function, "kvc.operands")});
   }
   return kernels;
 }

@@ -35,6 +35,7 @@ struct KernelEntry {
   std::string name;
   std::string symbol;
   int64_t tileRows = 0, tileTokens = 0, splitTokens = 0;
+  std::string operands; ///< Types of the weights of its dots.
 };
 
 struct KernelTable {

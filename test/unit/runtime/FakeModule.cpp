@@ -253,13 +253,13 @@ FakeModule::FakeModule(const SpecText &text, Tiles tiles)
     : json(text.json()), parsed(parse(json)) {
   const char *hash = nullptr;
   kvc_layout_hash(parsed.get(), &hash);
-  kernels = {
-      {"decode", decodeKernel, tiles.decodeRows, tiles.tokens, tiles.split},
-      {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens,
-       tiles.prefillSplit},
-      {"append", appendKernel, 0, 0, 0},
-      {"merge", mergeKernel, 0, 0, 0},
-      {"unpack", unpackKernel, 0, 0, 0}};
+  kernels = {{"decode", decodeKernel, tiles.decodeRows, tiles.tokens,
+              tiles.split, "f32"},
+             {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens,
+              tiles.prefillSplit, "f32"},
+             {"append", appendKernel, 0, 0, 0, ""},
+             {"merge", mergeKernel, 0, 0, 0, ""},
+             {"unpack", unpackKernel, 0, 0, 0, ""}};
   moduleTable = {KVC_KERNEL_ABI_VERSION,
                  int32_t(kernels.size()),
                  json.c_str(),

@@ -270,7 +270,7 @@ Value Converter::rowOf(Value scratch, Value row) {
 Converter::Weights Converter::weightsOf(Value tile, Value rows,
                                         ContractOp contract, bool integer) {
   if (!integer)
-    return {rows, {}};
+    return {rows, {}, {}, {}};
   Weights &known = quantisedRows[tile];
   if (known.rows)
     return known;
@@ -284,6 +284,10 @@ Converter::Weights Converter::weightsOf(Value tile, Value rows,
   if (outermost)
     builder.setInsertionPoint(newLoops.lookup(outermost));
   known = quantise(rows);
+  if (hasDim(tile.getType(), "c") || hasDim(tile.getType(), "e")) {
+    known.fit = fitsIntegers(rows);
+    known.floats = rows;
+  }
   return known;
 }
 
@@ -297,6 +301,45 @@ Converter::Weights Converter::quantise(Value rows) {
   kvk::QuantizeRowsOp::create(builder, function.getLoc(), rows, weights.rows,
                               weights.scale);
   return weights;
+}
+
+/// Whether 16-bit weights keep every row's scores inside the error bound. A
+/// weight is off by up to max|q| / 65534, whatever channel it is in; so a row
+/// whose maximum stands out from its root mean square, against keys that are
+/// large in other channels, needs its floats.
+Value Converter::fitsIntegers(Value rows) {
+  constexpr float kMaxOverRms = 8;
+  Location loc = function.getLoc();
+  auto type = cast<MemRefType>(rows.getType());
+  int64_t depth = type.getDimSize(1);
+  auto vectorType = VectorType::get({depth}, type.getElementType());
+  OpBuilder::InsertionGuard guard(builder);
+  Value all =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  auto loop = scf::ForOp::create(builder, loc, index(0),
+                                 index(type.getDimSize(0)), index(1), all);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value row =
+      vector::LoadOp::create(builder, loc, vectorType, rows,
+                             ValueRange{loop.getInductionVar(), index(0)});
+  Value squares = arith::MulFOp::create(builder, loc, row, row);
+  Value largest = vector::ReductionOp::create(
+      builder, loc, vector::CombiningKind::MAXNUMF, squares);
+  Value sum =
+      vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD,
+                                  squares, arith::FastMathFlags::reassoc);
+  Value limit = arith::MulFOp::create(
+      builder, loc, sum,
+      arith::ConstantOp::create(
+          builder, loc,
+          builder.getF32FloatAttr(kMaxOverRms * kMaxOverRms /
+                                  static_cast<float>(depth))));
+  Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
+                                     largest, limit);
+  Value both =
+      arith::AndIOp::create(builder, loc, loop.getRegionIterArg(0), fits);
+  scf::YieldOp::create(builder, loc, both);
+  return loop.getResult(0);
 }
 
 LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
@@ -325,12 +368,23 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
         scalar(codes.getKvHead()), scalar(codes.getToken()),
         scalar(codes.getValid()), channel, codes.getTensor(), codes.getPart(),
         /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
-    Type operand =
+    auto multiply = [&](Value rows, Type element, Value rowScale) {
+      Value wide =
+          kvk::WidenOp::create(builder, loc, tile, element, stored.centre);
+      kvk::DotOp::create(builder, loc, rows, wide, acc, rowScale, scaleLanes,
+                         sumsTokens ? "t" : "c", adds);
+    };
+    Type element =
         integer ? Type(builder.getI16Type()) : Type(builder.getF32Type());
-    Value wide =
-        kvk::WidenOp::create(builder, loc, tile, operand, stored.centre);
-    kvk::DotOp::create(builder, loc, weights.rows, wide, acc, weights.scale,
-                       scaleLanes, sumsTokens ? "t" : "c", adds);
+    if (!weights.fit)
+      return multiply(weights.rows, element, weights.scale);
+    auto branch = scf::IfOp::create(builder, loc, weights.fit,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    multiply(weights.rows, element, weights.scale);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    multiply(weights.floats, builder.getF32Type(), Value());
   };
 
   if (!perBlock) {
@@ -360,11 +414,14 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
   Value channel = arith::MulIOp::create(builder, loc, block, index(channels));
   if (sumsTokens) {
     Value ofBlock = blockOf(rows, block);
-    Weights own = integer ? quantise(ofBlock) : Weights{ofBlock, {}};
+    Weights own = integer ? quantise(ofBlock) : Weights{ofBlock, {}, {}, {}};
     dot(own, blockOf(into, block), channel, channels, {}, accumulates);
     return success();
   }
-  Weights ofBlock{columnsOf(weights.rows, channel, channels), weights.scale};
+  Weights ofBlock{columnsOf(weights.rows, channel, channels), weights.scale,
+                  weights.fit, Value()};
+  if (weights.floats)
+    ofBlock.floats = columnsOf(weights.floats, channel, channels);
   dot(ofBlock, scales ? into : blockOf(into, block), channel, channels,
       scales ? rowOf(scales, block) : Value(), accumulates);
   return success();

@@ -6,6 +6,8 @@
 
 #include "Converter.h"
 
+#include "kvc/Dialect/KVK/KVKOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,7 +45,22 @@ LogicalResult Converter::run() {
   // Values of the old body are used only there.
   old.dropAllDefinedValueUses();
   old.erase();
+  noteOperands();
   return converted;
+}
+
+/// Says on the function which types its dots multiply by codes.
+void Converter::noteOperands() {
+  bool integers = false, floats = false;
+  function.walk([&](kvk::DotOp dot) {
+    bool isInteger = dot.getWeights().getType().getElementType().isInteger();
+    (isInteger ? integers : floats) = true;
+  });
+  if (integers || floats)
+    function->setAttr("kvc.operands",
+                      builder.getStringAttr(integers && floats ? "i16, f32"
+                                            : integers         ? "i16"
+                                                               : "f32"));
 }
 
 LogicalResult Converter::convertBlock(Block &block) {

@@ -80,6 +80,7 @@ private:
   mlir::LogicalResult convertOp(mlir::Operation *op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp loop);
   mlir::LogicalResult convertIf(mlir::scf::IfOp branch);
+  void noteOperands();
   mlir::Value newScratch(mlir::MemRefType type);
   mlir::Value index(int64_t value);
   mlir::Value scalar(mlir::Value value) {
@@ -123,8 +124,10 @@ private:
   // Contract.cpp
   /// Rows of weights: f32, or i16 with a scale per row.
   struct Weights {
-    mlir::Value rows;  ///< memref<RxKxf32> or memref<RxKxi16>.
-    mlir::Value scale; ///< memref<Rxf32>; null for f32 rows.
+    mlir::Value rows;   ///< memref<RxKxf32> or memref<RxKxi16>.
+    mlir::Value scale;  ///< memref<Rxf32>; null for f32 rows.
+    mlir::Value fit;    ///< i1: 16 bits are enough for every row; null: known.
+    mlir::Value floats; ///< memref<RxKxf32>, for rows that do not fit.
   };
   /// carried * alpha + dot, yielded as the next carried.
   struct Accumulation {
@@ -148,6 +151,7 @@ private:
   Weights weightsOf(mlir::Value tile, mlir::Value rows, ContractOp contract,
                     bool integer);
   Weights quantise(mlir::Value rows);
+  mlir::Value fitsIntegers(mlir::Value rows);
   mlir::Value flatRows(mlir::Value scratch);
   mlir::Value expandRows(mlir::Value scratch, mlir::MemRefType type);
   mlir::Value blockOf(mlir::Value scratch, mlir::Value block);

@@ -374,10 +374,8 @@ Inputs kvc::test::randomInputs(const spec::Spec &spec,
   const FloatFormat &format = queryFormat(spec.io.query);
   for (const MainInput &input : mainInputs(spec, inputs)) {
     int64_t rows = *input.name == 'q' ? inputs.cuQ.back() : inputs.cuKv.back();
-    // Queries have no outliers of their own: bounds are relative to q o k.
-    bool isPlain = mode == InputMode::OutlierChannels && *input.name == 'q';
-    *input.values = Filler(format, isPlain ? InputMode::Normal : mode, random)
-                        .fill(rows * input.heads, input.channels);
+    *input.values =
+        Filler(format, mode, random).fill(rows * input.heads, input.channels);
   }
   if (mode == InputMode::HugeLogit)
     addHugeLogits(spec, inputs, random);

@@ -37,9 +37,10 @@ enum class CodecKind : uint8_t { Raw, Int, FP8E4M3, FP8E5M2, FP4E2M1, Lut };
 
 struct Codec {
   CodecKind kind = CodecKind::Raw;
-  unsigned bits = 16;          ///< Stored bits of one code.
-  DType raw = DType::F16;      ///< Raw only: F32, F16 or BF16.
-  std::vector<float> table;    ///< Lut only: 2^bits entries; empty: given per kv head as an input.
+  unsigned bits = 16;       ///< Stored bits of one code.
+  DType raw = DType::F16;   ///< Raw only: F32, F16 or BF16.
+  std::vector<float> table; ///< Lut only: 2^bits entries; empty: given per kv
+                            ///< head as an input.
 
   bool isRaw() const { return kind == CodecKind::Raw; }
   bool isInt() const { return kind == CodecKind::Int; }
@@ -61,7 +62,7 @@ struct Scale {
   bool isStatic = false;
   ScaleRound round = ScaleRound::Nearest; ///< E8M0: Down (its default) or Up.
   std::optional<double> floor;
-  double global = 1.0;                    ///< E4M3 only.
+  double global = 1.0; ///< E4M3 only.
 
   bool operator==(const Scale &) const = default;
 };
@@ -75,17 +76,17 @@ struct Rope {
 
 /// How a range of channels of one tensor is coded.
 struct PartScheme {
-  int64_t begin = 0, end = 0;  ///< Channels [begin, end) of the tensor.
+  int64_t begin = 0, end = 0; ///< Channels [begin, end) of the tensor.
   Codec codec;
-  std::optional<Scale> scale;  ///< Absent for raw codecs.
+  std::optional<Scale> scale; ///< Absent for raw codecs.
   Zero zero = Zero::None;
   double clip = 1.0;
   Estimate estimate = Estimate::Amax;
   CodesFrom codesFrom = CodesFrom::Stored;
   Round round = Round::Even;
-  int64_t rotate = 0;          ///< Block of the Walsh-Hadamard transform; 0: none.
+  int64_t rotate = 0; ///< Block of the Walsh-Hadamard transform; 0: none.
   bool smooth = false;
-  int64_t outliers = 0;        ///< Channels per token and head kept as f16.
+  int64_t outliers = 0; ///< Channels per token and head kept as f16.
 
   int64_t channels() const { return end - begin; }
   /// Channels that share a scale (kAll resolved); channels() for raw codecs.
@@ -98,8 +99,8 @@ struct PartScheme {
 /// How one tensor (K or V) is coded: one part unless `parts` was given.
 struct Scheme {
   std::vector<PartScheme> parts;
-  bool explicitParts = false;  ///< `parts` was given, even if with one entry.
-  std::optional<Rope> rope;    ///< Keys only.
+  bool explicitParts = false; ///< `parts` was given, even if with one entry.
+  std::optional<Rope> rope;   ///< Keys only.
 
   /// The tensor's n: tokens of a scale block; 1 for raw and static schemes.
   int64_t blockTokens() const;
@@ -139,7 +140,7 @@ enum class Order : uint8_t { Nhd, Hnd, Auto, Ggml, Token };
 
 struct Layout {
   LayoutKind kind = LayoutKind::Contiguous;
-  int64_t page = 0;            ///< Tokens of a page; paged only.
+  int64_t page = 0; ///< Tokens of a page; paged only.
   Order order = Order::Auto;
   bool interleaved = false;
   bool operator==(const Layout &) const = default;
@@ -162,8 +163,8 @@ struct Spec {
 
 /// What is wrong with a spec, where and what was expected.
 struct Error {
-  std::string path;    ///< JSON path, "$.key.scale.dtype"; "$" for the document.
-  std::string rule;    ///< Number of the violated rule, "K7"; see README.md here.
+  std::string path; ///< JSON path, "$.key.scale.dtype"; "$" for the document.
+  std::string rule; ///< Number of the violated rule, "K7"; see README.md here.
   std::string message; ///< "what, expected X, got Y", no full stop.
 
   /// "PATH: MESSAGE [RULE]".
@@ -192,9 +193,11 @@ private:
 Expected<Spec> parseSpec(std::string_view json);
 
 /// What is wrong with one section on its own, or nothing: `section` is
-/// "attention", "io", "scheme", "segments" or "layout", `json` its object. Rules
-/// that need other sections are left to parseSpec; paths start at the section.
-std::optional<Error> checkSection(std::string_view section, std::string_view json);
+/// "attention", "io", "scheme", "segments" or "layout", `json` its object.
+/// Rules that need other sections are left to parseSpec; paths start at the
+/// section.
+std::optional<Error> checkSection(std::string_view section,
+                                  std::string_view json);
 
 /// Canonical JSON: keys in the documentation's order, two-space indentation,
 /// presets expanded, defaults left out, floats in the shortest form that reads
@@ -202,7 +205,8 @@ std::optional<Error> checkSection(std::string_view section, std::string_view jso
 /// newline.
 std::string printSpec(const Spec &spec);
 
-/// The same on one line and without the newline, for hashing and for attributes.
+/// The same on one line and without the newline, for hashing and for
+/// attributes.
 std::string printSpecCompact(const Spec &spec);
 
 //===----------------------------------------------------------------------===//
