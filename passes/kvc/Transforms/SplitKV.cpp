@@ -10,8 +10,9 @@
 //
 //   decode   reads: the power of two of tokens whose bytes in the cache, of one
 //            kv head, are nearest to kSplitBytes. A split then takes some tens
-//            of microseconds, its partial result costs about 1 % of what it
-//            reads, and 8k tokens of 8 heads are still 32 to 128 work items.
+//            of microseconds, costs at most 3 % over longer ones
+//            (passes/README.md) and leaves 4 to 16 work items per head at 8k
+//            tokens.
 //   prefill  computes: nearest to kSplitProducts multiplications in one row
 //            tile, about a millisecond. Rows keep all threads busy there; a
 //            split only bounds the longest work item.

@@ -270,7 +270,7 @@ Value Converter::rowOf(Value scratch, Value row) {
 Converter::Weights Converter::weightsOf(Value tile, Value rows,
                                         ContractOp contract, bool integer) {
   if (!integer)
-    return {rows, {}, {}, {}};
+    return {rows, {}, {}, {}, {}};
   Weights &known = quantisedRows[tile];
   if (known.rows)
     return known;
@@ -284,10 +284,9 @@ Converter::Weights Converter::weightsOf(Value tile, Value rows,
   if (outermost)
     builder.setInsertionPoint(newLoops.lookup(outermost));
   known = quantise(rows);
-  if (hasDim(tile.getType(), "c") || hasDim(tile.getType(), "e")) {
-    known.fit = fitsIntegers(rows);
-    known.floats = rows;
-  }
+  // Probabilities need none: they are small where they are off.
+  if (!hasDim(tile.getType(), "t"))
+    addResidual(known, rows);
   return known;
 }
 
@@ -303,21 +302,59 @@ Converter::Weights Converter::quantise(Value rows) {
   return weights;
 }
 
-/// Whether 16-bit weights keep every row's scores inside the error bound. A
-/// weight is off by up to max|q| / 65534, whatever channel it is in; so a row
-/// whose maximum stands out from its root mean square, against keys that are
-/// large in other channels, needs its floats.
-Value Converter::fitsIntegers(Value rows) {
-  constexpr float kMaxOverRms = 8;
+/// A 16-bit weight is off by up to max|q| / 65534, whatever channel it is in:
+/// too much for a row whose maximum stands out from its root mean square,
+/// against keys that are large in other channels. What rounding left is then a
+/// second set of weights.
+void Converter::addResidual(Weights &weights, Value rows) {
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
-  int64_t depth = type.getDimSize(1);
-  auto vectorType = VectorType::get({depth}, type.getElementType());
+  auto floats = VectorType::get({type.getDimSize(1)}, type.getElementType());
+  auto codes = VectorType::get({type.getDimSize(1)}, builder.getI16Type());
+  Value left = newScratch(type);
+  weights.residualMatters = anyRowStandsOut(rows);
+
   OpBuilder::InsertionGuard guard(builder);
-  Value all =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  auto branch = scf::IfOp::create(builder, loc, weights.residualMatters,
+                                  /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    auto loop = scf::ForOp::create(builder, loc, index(0),
+                                   index(type.getDimSize(0)), index(1));
+    builder.setInsertionPointToStart(loop.getBody());
+    Value row = loop.getInductionVar();
+    SmallVector<Value> at{row, index(0)};
+    Value exact = vector::LoadOp::create(builder, loc, floats, rows, at);
+    Value code = vector::LoadOp::create(builder, loc, codes, weights.rows, at);
+    Value scale =
+        memref::LoadOp::create(builder, loc, weights.scale, ValueRange{row});
+    Value rounded = arith::MulFOp::create(
+        builder, loc, arith::SIToFPOp::create(builder, loc, floats, code),
+        vector::BroadcastOp::create(builder, loc, floats, scale));
+    vector::StoreOp::create(builder, loc,
+                            arith::SubFOp::create(builder, loc, exact, rounded),
+                            left, at);
+  }
+  Weights residual = quantise(left);
+  weights.residualRows = residual.rows;
+  weights.residualScale = residual.scale;
+}
+
+/// Whether some row has max^2 > limit * mean square.
+Value Converter::anyRowStandsOut(Value rows) {
+  Location loc = function.getLoc();
+  auto type = cast<MemRefType>(rows.getType());
+  // One channel alone gives at most `depth`, a row of a normal distribution 10.
+  auto depth = static_cast<float>(type.getDimSize(1));
+  const float limit = std::min(25.0f, depth / 4);
+  auto vectorType =
+      VectorType::get({type.getDimSize(1)}, type.getElementType());
+  OpBuilder::InsertionGuard guard(builder);
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
   auto loop = scf::ForOp::create(builder, loc, index(0),
-                                 index(type.getDimSize(0)), index(1), all);
+                                 index(type.getDimSize(0)), index(1), none);
   builder.setInsertionPointToStart(loop.getBody());
   Value row =
       vector::LoadOp::create(builder, loc, vectorType, rows,
@@ -328,17 +365,15 @@ Value Converter::fitsIntegers(Value rows) {
   Value sum =
       vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD,
                                   squares, arith::FastMathFlags::reassoc);
-  Value limit = arith::MulFOp::create(
+  Value usual = arith::MulFOp::create(
       builder, loc, sum,
-      arith::ConstantOp::create(
-          builder, loc,
-          builder.getF32FloatAttr(kMaxOverRms * kMaxOverRms /
-                                  static_cast<float>(depth))));
-  Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
-                                     largest, limit);
-  Value both =
-      arith::AndIOp::create(builder, loc, loop.getRegionIterArg(0), fits);
-  scf::YieldOp::create(builder, loc, both);
+      arith::ConstantOp::create(builder, loc,
+                                builder.getF32FloatAttr(limit / depth)));
+  Value standsOut = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OGT, largest, usual);
+  Value any =
+      arith::OrIOp::create(builder, loc, loop.getRegionIterArg(0), standsOut);
+  scf::YieldOp::create(builder, loc, any);
   return loop.getResult(0);
 }
 
@@ -368,23 +403,22 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
         scalar(codes.getKvHead()), scalar(codes.getToken()),
         scalar(codes.getValid()), channel, codes.getTensor(), codes.getPart(),
         /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
-    auto multiply = [&](Value rows, Type element, Value rowScale) {
-      Value wide =
-          kvk::WidenOp::create(builder, loc, tile, element, stored.centre);
-      kvk::DotOp::create(builder, loc, rows, wide, acc, rowScale, scaleLanes,
-                         sumsTokens ? "t" : "c", adds);
-    };
-    Type element =
+    Type operand =
         integer ? Type(builder.getI16Type()) : Type(builder.getF32Type());
-    if (!weights.fit)
-      return multiply(weights.rows, element, weights.scale);
-    auto branch = scf::IfOp::create(builder, loc, weights.fit,
-                                    /*withElseRegion=*/true);
+    Value wide =
+        kvk::WidenOp::create(builder, loc, tile, operand, stored.centre);
+    auto multiply = [&](Value rows, Value rowScale, bool accumulate) {
+      kvk::DotOp::create(builder, loc, rows, wide, acc, rowScale, scaleLanes,
+                         sumsTokens ? "t" : "c", accumulate);
+    };
+    multiply(weights.rows, weights.scale, adds);
+    if (!weights.residualMatters)
+      return;
+    auto branch = scf::IfOp::create(builder, loc, weights.residualMatters,
+                                    /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    multiply(weights.rows, element, weights.scale);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    multiply(weights.floats, builder.getF32Type(), Value());
+    multiply(weights.residualRows, weights.residualScale, /*accumulate=*/true);
   };
 
   if (!perBlock) {
@@ -414,14 +448,15 @@ LogicalResult Converter::emitDots(ContractOp contract, LoadCodesOp codes,
   Value channel = arith::MulIOp::create(builder, loc, block, index(channels));
   if (sumsTokens) {
     Value ofBlock = blockOf(rows, block);
-    Weights own = integer ? quantise(ofBlock) : Weights{ofBlock, {}, {}, {}};
+    Weights own =
+        integer ? quantise(ofBlock) : Weights{ofBlock, {}, {}, {}, {}};
     dot(own, blockOf(into, block), channel, channels, {}, accumulates);
     return success();
   }
-  Weights ofBlock{columnsOf(weights.rows, channel, channels), weights.scale,
-                  weights.fit, Value()};
-  if (weights.floats)
-    ofBlock.floats = columnsOf(weights.floats, channel, channels);
+  Weights ofBlock = weights;
+  ofBlock.rows = columnsOf(weights.rows, channel, channels);
+  if (weights.residualRows)
+    ofBlock.residualRows = columnsOf(weights.residualRows, channel, channels);
   dot(ofBlock, scales ? into : blockOf(into, block), channel, channels,
       scales ? rowOf(scales, block) : Value(), accumulates);
   return success();

@@ -124,10 +124,11 @@ private:
   // Contract.cpp
   /// Rows of weights: f32, or i16 with a scale per row.
   struct Weights {
-    mlir::Value rows;   ///< memref<RxKxf32> or memref<RxKxi16>.
-    mlir::Value scale;  ///< memref<Rxf32>; null for f32 rows.
-    mlir::Value fit;    ///< i1: 16 bits are enough for every row; null: known.
-    mlir::Value floats; ///< memref<RxKxf32>, for rows that do not fit.
+    mlir::Value rows;  ///< memref<RxKxf32> or memref<RxKxi16>.
+    mlir::Value scale; ///< memref<Rxf32>; null for f32 rows.
+    /// What rounding to i16 left, as another pair of rows and scale, and an i1:
+    /// it matters. Null: it never does.
+    mlir::Value residualRows, residualScale, residualMatters;
   };
   /// carried * alpha + dot, yielded as the next carried.
   struct Accumulation {
@@ -151,7 +152,8 @@ private:
   Weights weightsOf(mlir::Value tile, mlir::Value rows, ContractOp contract,
                     bool integer);
   Weights quantise(mlir::Value rows);
-  mlir::Value fitsIntegers(mlir::Value rows);
+  void addResidual(Weights &weights, mlir::Value rows);
+  mlir::Value anyRowStandsOut(mlir::Value rows);
   mlir::Value flatRows(mlir::Value scratch);
   mlir::Value expandRows(mlir::Value scratch, mlir::MemRefType type);
   mlir::Value blockOf(mlir::Value scratch, mlir::Value block);
