@@ -10,7 +10,7 @@
 //
 //   decode   reads: the power of two of tokens whose bytes in the cache, of one
 //            kv head, are nearest to kSplitBytes. A split then takes some tens
-//            of microseconds, costs at most 3 % over longer ones
+//            of microseconds, costs at most 5 % over longer ones
 //            (passes/README.md) and leaves 4 to 16 work items per head at 8k
 //            tokens.
 //   prefill  computes: nearest to kSplitProducts multiplications in one row
