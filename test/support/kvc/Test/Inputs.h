@@ -56,7 +56,7 @@ enum class InputMode : uint8_t {
   Zeros,          ///< Zeros of both signs, and a few values between them.
   ConstantRows,   ///< One value per token and head in k and v; q is normal.
   Subnormals,     ///< Magnitudes about io.query's smallest numbers.
-  OutlierChannels ///< A few channels of k and v a hundred times the others.
+  OutlierChannels ///< A few channels of q, k and v a hundred times the others.
 };
 inline constexpr InputMode kInputModes[] = {
     InputMode::Normal,       InputMode::AllEqual,       InputMode::HugeLogit,
