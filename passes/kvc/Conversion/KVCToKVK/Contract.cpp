@@ -475,6 +475,10 @@ Value Converter::columnsOf(Value scratch, Value first, int64_t count) {
 
 LogicalResult Converter::emitPanelDot(ContractOp contract, Value into,
                                       bool accumulates) {
+  if (hasDim(contract.getType(), "b") &&
+      hasDim(contract.getLhs().getType(), "b"))
+    return contract.emitOpError(
+        "multiplies a panel by channel blocks, expected codes there");
   Location loc = contract.getLoc();
   Value panel = flatRows(scratchOf(contract.getRhs()));
   bool sumsTokens = !hasDim(contract.getType(), "t");
