@@ -68,7 +68,7 @@ public:
   }
 
 private:
-  std::optional<Memory> memory;
+  std::optional<MappedMemory> memory;
 };
 
 std::string spread(const Quartiles &quartiles, double factor, int digits) {

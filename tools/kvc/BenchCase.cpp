@@ -23,7 +23,7 @@ using namespace kvc;
 // Memory
 //===----------------------------------------------------------------------===//
 
-Memory::Memory(size_t bytes) : size(bytes) {
+MappedMemory::MappedMemory(size_t bytes) : size(bytes) {
   void *mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
@@ -32,7 +32,7 @@ Memory::Memory(size_t bytes) : size(bytes) {
   data = static_cast<std::byte *>(mapped);
 }
 
-Memory::~Memory() { ::munmap(data, size); }
+MappedMemory::~MappedMemory() { ::munmap(data, size); }
 
 /// The number before " kB" behind `key` in /proc/meminfo, in bytes; 0 without.
 static size_t memoryInfo(const std::string &key) {
@@ -156,7 +156,7 @@ void ColdCache::fillPaged() {
   diag.check(kvc_page_bytes(engine.spec(), info.page, diag, &pageBytes));
   const int64_t perSequence = divideUp(context, info.page);
   const int64_t numPages = perSequence * numSequences + 1;
-  pages = std::make_unique<Memory>(numPages * pageBytes);
+  pages = std::make_unique<MappedMemory>(numPages * pageBytes);
 
   // A page of K, then its page of V, whether the spec interleaves them or not:
   // one stride serves both.

@@ -15,11 +15,11 @@
 namespace kvc {
 
 /// Zeroed memory in large pages where the system has them.
-class Memory {
+class MappedMemory {
 public:
-  explicit Memory(size_t bytes);
-  ~Memory();
-  Memory(const Memory &) = delete;
+  explicit MappedMemory(size_t bytes);
+  ~MappedMemory();
+  MappedMemory(const MappedMemory &) = delete;
   std::span<std::byte> bytes() const { return {data, size}; }
 
 private:
@@ -58,7 +58,7 @@ private:
   int64_t context, batch, numSequences;
   double stepBytes;
   int64_t next = 0;
-  std::unique_ptr<Memory> pages; ///< Paged only; lent to the cache.
+  std::unique_ptr<MappedMemory> pages; ///< Paged only; lent to the cache.
   CacheHandle cache;
   std::vector<int32_t> table;        ///< [sequences, pages of one]; paged only.
   std::vector<kvc_sequence> handles; ///< Contiguous only.
