@@ -1,4 +1,4 @@
-//===- Covering.cpp - Rows that cover all pairs of levels -------*- C++ -*-===//
+//===- Covering.cpp - Rows that cover all pairs of levels -----------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Covering.h - Rows that cover all pairs of levels --------*- C++ -*-===//
+//===- Covering.h - Rows that cover all pairs of levels ---------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Expect.cpp - What a run must have stored and computed ----*- C++ -*-===//
+//===- Expect.cpp - What a run must have stored and computed --------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Expect.h - What a run must have stored and computed -----*- C++ -*-===//
+//===- Expect.h - What a run must have stored and computed ------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Guard.cpp - Memory that ends at a page no one may touch --*- C++ -*-===//
+//===- Guard.cpp - Memory that ends at a page no one may touch ------------===//
 //
 // Part of kvc.
 //

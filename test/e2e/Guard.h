@@ -1,4 +1,4 @@
-//===- Guard.h - Memory that ends at a page no one may touch ---*- C++ -*-===//
+//===- Guard.h - Memory that ends at a page no one may touch ----*- C++ -*-===//
 //
 // Part of kvc.
 //

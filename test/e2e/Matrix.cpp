@@ -1,4 +1,4 @@
-//===- Matrix.cpp - The generated cases of the end-to-end test --*- C++ -*-===//
+//===- Matrix.cpp - The generated cases of the end-to-end test ------------===//
 //
 // Part of kvc.
 //

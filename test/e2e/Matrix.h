@@ -1,4 +1,4 @@
-//===- Matrix.h - The generated cases of the end-to-end test ---*- C++ -*-===//
+//===- Matrix.h - The generated cases of the end-to-end test ----*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Program.cpp - Running the kvc program --------------------*- C++ -*-===//
+//===- Program.cpp - Running the kvc program ------------------------------===//
 //
 // Part of kvc.
 //

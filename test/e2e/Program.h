@@ -1,4 +1,4 @@
-//===- Program.h - Running the kvc program ---------------------*- C++ -*-===//
+//===- Program.h - Running the kvc program ----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Rows.h - An input or output of a run, as a caller has it *- C++ -*-===//
+//===- Rows.h - A caller's input or output of a run -------------*- C++ -*-===//
 //
 // Part of kvc.
 //

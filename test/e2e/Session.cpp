@@ -1,4 +1,4 @@
-//===- Session.cpp - One batch through compiled kernels ---------*- C++ -*-===//
+//===- Session.cpp - One batch through compiled kernels -------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Session.h - One batch through compiled kernels ----------*- C++ -*-===//
+//===- Session.h - One batch through compiled kernels -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- conformance_test.cpp - Foreign cases through kvc run -----*- C++ -*-===//
+//===- conformance_test.cpp - Foreign cases through kvc run ---------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- matrix_test.cpp - Every two properties together ----------*- C++ -*-===//
+//===- matrix_test.cpp - Every two properties together --------------------===//
 //
 // Part of kvc.
 //

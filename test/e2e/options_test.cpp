@@ -1,4 +1,4 @@
-//===- options_test.cpp - No option changes what is computed ----*- C++ -*-===//
+//===- options_test.cpp - No option changes what is computed --------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- smollm2_test.cpp - A real model's tensors through kvc run *- C++ -*-===//
+//===- smollm2_test.cpp - A real model's tensors through kvc run ----------===//
 //
 // Part of kvc.
 //

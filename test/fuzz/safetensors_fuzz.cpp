@@ -1,4 +1,4 @@
-//===- safetensors_fuzz.cpp - The safetensors reader on any bytes *- C++
+//===- safetensors_fuzz.cpp - The safetensors reader on any bytes *- C++ --===//
 //-*-===//
 //
 // Part of kvc.

@@ -1,4 +1,4 @@
-//===- spec_fuzz.cpp - Any bytes as a spec ----------------------*- C++ -*-===//
+//===- spec_fuzz.cpp - Any bytes as a spec --------------------------------===//
 //
 // Part of kvc.
 //

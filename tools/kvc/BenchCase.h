@@ -1,4 +1,4 @@
-//===- BenchCase.h - One measurement of kvc bench --------------*- C++ -*-===//
+//===- BenchCase.h - One measurement of kvc bench ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- CommandLine.h - What the subcommands' options share -----*- C++ -*-===//
+//===- CommandLine.h - What the subcommands' options share ------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- CompileReport.h - What kvc compile has to say -----------*- C++ -*-===//
+//===- CompileReport.h - What kvc compile has to say ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Decode.h - Steps of one query per sequence --------------*- C++ -*-===//
+//===- Decode.h - Steps of one query per sequence ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

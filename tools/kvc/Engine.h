@@ -1,4 +1,4 @@
-//===- Engine.h - Compile a spec and run batches through it ----*- C++ -*-===//
+//===- Engine.h - Compile a spec and run batches through it -----*- C++ -*-===//
 //
 // Part of kvc.
 //

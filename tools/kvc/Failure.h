@@ -1,4 +1,4 @@
-//===- Failure.h - How a command ends early --------------------*- C++ -*-===//
+//===- Failure.h - How a command ends early ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- InspectSpec.h - What a spec says ------------------------*- C++ -*-===//
+//===- InspectSpec.h - What a spec says -------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- InspectTensors.h - What a safetensors file holds --------*- C++ -*-===//
+//===- InspectTensors.h - What a safetensors file holds ---------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- OutputFiles.h - All destinations of one command ---------*- C++ -*-===//
+//===- OutputFiles.h - All destinations of one command ----------*- C++ -*-===//
 //
 // Part of kvc.
 //

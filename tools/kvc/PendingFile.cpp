@@ -1,4 +1,4 @@
-//===- PendingFile.cpp - An output file that appears whole ------*- C++ -*-===//
+//===- PendingFile.cpp - An output file that appears whole ----------------===//
 //
 // Part of kvc.
 //

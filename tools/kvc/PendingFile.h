@@ -1,4 +1,4 @@
-//===- PendingFile.h - An output file that appears whole -------*- C++ -*-===//
+//===- PendingFile.h - An output file that appears whole --------*- C++ -*-===//
 //
 // Part of kvc.
 //

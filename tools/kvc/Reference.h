@@ -1,4 +1,4 @@
-//===- Reference.h - Attention in f64 --------------------------*- C++ -*-===//
+//===- Reference.h - Attention in f64 ---------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Safetensors.cpp - Named tensors in a file ----------------*- C++ -*-===//
+//===- Safetensors.cpp - Named tensors in a file --------------------------===//
 //
 // Part of kvc.
 //

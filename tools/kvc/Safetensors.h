@@ -1,4 +1,4 @@
-//===- Safetensors.h - Named tensors in a file -----------------*- C++ -*-===//
+//===- Safetensors.h - Named tensors in a file ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- SafetensorsHeader.cpp - The JSON header of safetensors ---*- C++ -*-===//
+//===- SafetensorsHeader.cpp - The JSON header of safetensors -------------===//
 //
 // Part of kvc.
 //

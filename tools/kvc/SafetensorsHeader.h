@@ -1,4 +1,4 @@
-//===- SafetensorsHeader.h - The JSON header of safetensors ----*- C++ -*-===//
+//===- SafetensorsHeader.h - The JSON header of safetensors -----*- C++ -*-===//
 //
 // Part of kvc.
 //

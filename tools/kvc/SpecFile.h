@@ -1,4 +1,4 @@
-//===- SpecFile.h - Specs on the command line ------------------*- C++ -*-===//
+//===- SpecFile.h - Specs on the command line -------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

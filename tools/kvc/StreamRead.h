@@ -1,4 +1,4 @@
-//===- StreamRead.h - How fast this machine reads memory -------*- C++ -*-===//
+//===- StreamRead.h - How fast this machine reads memory --------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Table.h - Aligned columns for people --------------------*- C++ -*-===//
+//===- Table.h - Aligned columns for people ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Targets.h - Names that the compiler knows ---------------*- C++ -*-===//
+//===- Targets.h - Names that the compiler knows ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

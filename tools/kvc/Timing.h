@@ -1,4 +1,4 @@
-//===- Timing.h - Measured times and what is said of them ------*- C++ -*-===//
+//===- Timing.h - Measured times and what is said of them -------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- Emit.cpp - From the LLVM dialect to machine code
-//--------------------===//
+//===- Emit.cpp - From the LLVM dialect to machine code -------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Emit.h - From the LLVM dialect to machine code ----------*- C++ -*-===//
+//===- Emit.h - From the LLVM dialect to machine code -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

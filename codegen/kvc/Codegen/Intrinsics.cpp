@@ -1,5 +1,4 @@
-//===- Intrinsics.cpp - What a target can select
-//---------------------------===//
+//===- Intrinsics.cpp - What a target can select --------------------------===//
 //
 // Part of kvc.
 //

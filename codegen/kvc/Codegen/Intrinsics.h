@@ -1,4 +1,4 @@
-//===- Intrinsics.h - What a target can select -----------------*- C++ -*-===//
+//===- Intrinsics.h - What a target can select ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

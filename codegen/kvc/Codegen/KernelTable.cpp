@@ -1,5 +1,4 @@
-//===- KernelTable.cpp - The table that a module exports
-//-------------------===//
+//===- KernelTable.cpp - The table that a module exports ------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- KernelTable.h - The table that a module exports ---------*- C++ -*-===//
+//===- KernelTable.h - The table that a module exports ----------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- Optimise.cpp - LLVM passes that pay on generated kernels
-//------------===//
+//===- Optimise.cpp - LLVM passes that pay on generated kernels -----------===//
 //
 // Part of kvc.
 //

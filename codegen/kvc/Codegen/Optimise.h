@@ -1,4 +1,4 @@
-//===- Optimise.h - LLVM passes that pay on generated kernels --*- C++ -*-===//
+//===- Optimise.h - LLVM passes that pay on generated kernels ---*- C++ -*-===//
 //
 // Part of kvc.
 //

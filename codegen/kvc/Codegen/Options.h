@@ -1,4 +1,4 @@
-//===- Options.h - What a compilation may choose ---------------*- C++ -*-===//
+//===- Options.h - What a compilation may choose ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

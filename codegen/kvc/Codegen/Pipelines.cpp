@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - The stages of compilation
-//---------------------------===//
+//===- Pipelines.cpp - The stages of compilation --------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Pipelines.h - The stages of compilation -----------------*- C++ -*-===//
+//===- Pipelines.h - The stages of compilation ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

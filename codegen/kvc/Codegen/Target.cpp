@@ -1,5 +1,4 @@
-//===- Target.cpp - What kvc knows about a machine
-//-------------------------===//
+//===- Target.cpp - What kvc knows about a machine ------------------------===//
 //
 // Part of kvc.
 //

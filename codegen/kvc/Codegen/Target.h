@@ -1,4 +1,4 @@
-//===- Target.h - What kvc knows about a machine ---------------*- C++ -*-===//
+//===- Target.h - What kvc knows about a machine ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

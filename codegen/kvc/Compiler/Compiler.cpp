@@ -1,5 +1,4 @@
-//===- Compiler.cpp - Spec and options to artefacts
-//------------------------===//
+//===- Compiler.cpp - Spec and options to artefacts -----------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Compiler.h - Spec and options to artefacts --------------*- C++ -*-===//
+//===- Compiler.h - Spec and options to artefacts ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

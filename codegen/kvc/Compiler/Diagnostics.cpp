@@ -1,5 +1,4 @@
-//===- Diagnostics.cpp - What MLIR has to say
-//------------------------------===//
+//===- Diagnostics.cpp - What MLIR has to say -----------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - What MLIR has to say --------------------*- C++ -*-===//
+//===- Diagnostics.h - What MLIR has to say ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

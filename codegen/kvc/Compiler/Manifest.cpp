@@ -1,5 +1,4 @@
-//===- Manifest.cpp - What a program must know of an artefact
-//--------------===//
+//===- Manifest.cpp - What a program must know of an artefact -------------===//
 //
 // Part of kvc.
 //

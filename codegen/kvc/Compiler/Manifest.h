@@ -1,4 +1,4 @@
-//===- Manifest.h - What a program must know of an artefact ----*- C++ -*-===//
+//===- Manifest.h - What a program must know of an artefact -----*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- SpecText.cpp - Specs as JSON and as MLIR
-//----------------------------===//
+//===- SpecText.cpp - Specs as JSON and as MLIR ---------------------------===//
 //
 // Part of kvc.
 //

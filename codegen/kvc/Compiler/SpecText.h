@@ -1,4 +1,4 @@
-//===- SpecText.h - Specs as JSON and as MLIR ------------------*- C++ -*-===//
+//===- SpecText.h - Specs as JSON and as MLIR -------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

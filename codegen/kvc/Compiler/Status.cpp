@@ -1,5 +1,4 @@
-//===- Status.cpp - Errors that carry a kvc_status
-//-------------------------===//
+//===- Status.cpp - Errors that carry a kvc_status ------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Status.h - Errors that carry a kvc_status ---------------*- C++ -*-===//
+//===- Status.h - Errors that carry a kvc_status ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

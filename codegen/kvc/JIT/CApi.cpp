@@ -1,5 +1,4 @@
-//===- CApi.cpp - kvc/jit.h over the compiler
-//------------------------------===//
+//===- CApi.cpp - kvc/jit.h over the compiler -----------------------------===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- LoadedModule.cpp - An object in this process
-//------------------------===//
+//===- LoadedModule.cpp - An object in this process -----------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- LoadedModule.h - An object in this process --------------*- C++ -*-===//
+//===- LoadedModule.h - An object in this process ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

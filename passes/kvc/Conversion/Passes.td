@@ -1,4 +1,4 @@
-//===- Passes.td - Passes that leave a dialect ---------------*- tablegen -*-===//
+//===- Passes.td - Passes that leave a dialect -------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

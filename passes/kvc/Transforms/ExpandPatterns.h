@@ -1,4 +1,4 @@
-//===- ExpandPatterns.h - Pattern families of kvc-expand -------*- C++ -*-===//
+//===- ExpandPatterns.h - Pattern families of kvc-expand --------*- C++ -*-===//
 //
 // Part of kvc.
 //

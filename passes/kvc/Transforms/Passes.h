@@ -1,4 +1,4 @@
-//===- Passes.h - Passes on the kvc dialect --------------------*- C++ -*-===//
+//===- Passes.h - Passes on the kvc dialect ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

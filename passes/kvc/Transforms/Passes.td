@@ -1,4 +1,4 @@
-//===- Passes.td - Passes on the kvc dialect ------------------*- tablegen -*-===//
+//===- Passes.td - Passes on the kvc dialect ---------------*- tablegen -*-===//
 //
 // Part of kvc.
 //

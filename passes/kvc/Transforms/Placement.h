@@ -1,4 +1,4 @@
-//===- Placement.h - Where factors of codes may go -------------*- C++ -*-===//
+//===- Placement.h - Where factors of codes may go --------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- TileBuilder.h - Arithmetic on tiles, briefly ------------*- C++ -*-===//
+//===- TileBuilder.h - Arithmetic on tiles, briefly -------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- emit_test.cpp - From the LLVM dialect to running code
-//---------------===//
+//===- emit_test.cpp - From the LLVM dialect to running code --------------===//
 //
 // Part of kvc.
 //

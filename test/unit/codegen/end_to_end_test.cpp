@@ -1,5 +1,4 @@
-//===- end_to_end_test.cpp - A spec becomes kernels that are right
-//---------===//
+//===- end_to_end_test.cpp - A spec becomes kernels that are right --------===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- jit_api_test.cpp - The public C API of the compiler
-//-----------------===//
+//===- jit_api_test.cpp - The public C API of the compiler ----------------===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- target_test.cpp - Names of machines
-//---------------------------------===//
+//===- target_test.cpp - Names of machines --------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Support.h - Helpers of the layout tests -----------------*- C++ -*-===//
+//===- Support.h - Helpers of the layout tests ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - Kernels of a spec, made and run ------------*- C++ -*-===//
+//===- Kernels.cpp - Kernels of a spec, made and run ----------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Kernels.h - Kernels of a spec, made and run -------------*- C++ -*-===//
+//===- Kernels.h - Kernels of a spec, made and run --------------*- C++ -*-===//
 //
 // Part of kvc.
 //

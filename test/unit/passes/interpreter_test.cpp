@@ -1,4 +1,4 @@
-//===- interpreter_test.cpp - What the tile interpreter refuses -*- C++ -*-===//
+//===- interpreter_test.cpp - What the tile interpreter refuses -----------===//
 //
 // Part of kvc.
 //

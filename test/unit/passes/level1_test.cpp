@@ -1,4 +1,4 @@
-//===- level1_test.cpp - Expanded kernels against the reference -*- C++ -*-===//
+//===- level1_test.cpp - Expanded kernels against the reference -----------===//
 //
 // Part of kvc.
 //

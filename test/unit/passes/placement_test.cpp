@@ -1,4 +1,4 @@
-//===- placement_test.cpp - Every place of every factor ---------*- C++ -*-===//
+//===- placement_test.cpp - Every place of every factor -------------------===//
 //
 // Part of kvc.
 //

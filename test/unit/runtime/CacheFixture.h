@@ -1,4 +1,4 @@
-//===- CacheFixture.h - A cache and short calls on it ----------*- C++ -*-===//
+//===- CacheFixture.h - A cache and short calls on it -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

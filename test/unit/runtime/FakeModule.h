@@ -1,4 +1,4 @@
-//===- FakeModule.h - Kernels written by hand, for the runtime -*- C++ -*-===//
+//===- FakeModule.h - Kernels written by hand, for the runtime --*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- RunFixture.h - Data, runs and what they should give -----*- C++ -*-===//
+//===- RunFixture.h - Data, runs and what they should give ------*- C++ -*-===//
 //
 // Part of kvc.
 //

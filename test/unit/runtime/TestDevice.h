@@ -1,4 +1,4 @@
-//===- TestDevice.h - A device that looks closely --------------*- C++ -*-===//
+//===- TestDevice.h - A device that looks closely ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Folder.h - A temporary folder for one test --------------*- C++ -*-===//
+//===- Folder.h - A temporary folder for one test ---------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- bad_files_test.cpp - What the safetensors reader refuses -*- C++ -*-===//
+//===- bad_files_test.cpp - What the safetensors reader refuses -----------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- pending_file_test.cpp - Outputs appear whole or not at all *- C++
+//===- pending_file_test.cpp - Outputs appear whole or not at all *- C++ --===//
 //-*-===//
 //
 // Part of kvc.

@@ -1,4 +1,4 @@
-//===- safetensors_test.cpp - Reading and writing tensors -------*- C++ -*-===//
+//===- safetensors_test.cpp - Reading and writing tensors -----------------===//
 //
 // Part of kvc.
 //

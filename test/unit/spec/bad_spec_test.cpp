@@ -1,4 +1,4 @@
-//===- bad_spec_test.cpp - Each rule refuses what it says -------*- C++ -*-===//
+//===- bad_spec_test.cpp - Each rule refuses what it says -----------------===//
 //
 // Part of kvc.
 //

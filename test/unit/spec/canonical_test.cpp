@@ -1,4 +1,4 @@
-//===- canonical_test.cpp - The canonical form is a fixed point -*- C++ -*-===//
+//===- canonical_test.cpp - The canonical form is a fixed point -----------===//
 //
 // Part of kvc.
 //

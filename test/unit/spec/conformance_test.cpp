@@ -1,4 +1,4 @@
-//===- conformance_test.cpp - The conformance specs parse -------*- C++ -*-===//
+//===- conformance_test.cpp - The conformance specs parse -----------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- good_spec_test.cpp - What the rules let through ----------*- C++ -*-===//
+//===- good_spec_test.cpp - What the rules let through --------------------===//
 //
 // Part of kvc.
 //

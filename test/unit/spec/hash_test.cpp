@@ -1,4 +1,4 @@
-//===- hash_test.cpp - SHA-256 and the layout hash --------------*- C++ -*-===//
+//===- hash_test.cpp - SHA-256 and the layout hash ------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- section_test.cpp - One section on its own ----------------*- C++ -*-===//
+//===- section_test.cpp - One section on its own --------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- supports_test.cpp - What is refused by name --------------*- C++ -*-===//
+//===- supports_test.cpp - What is refused by name ------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Specs.h - Specs for tests, as JSON ----------------------*- C++ -*-===//
+//===- Specs.h - Specs for tests, as JSON -----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- attention_test.cpp - The f64 reference and its bounds ----*- C++ -*-===//
+//===- attention_test.cpp - The f64 reference and its bounds --------------===//
 //
 // Part of kvc.
 //

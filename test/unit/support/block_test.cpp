@@ -1,4 +1,4 @@
-//===- block_test.cpp - The rules of SPEC.md section 2 ----------*- C++ -*-===//
+//===- block_test.cpp - The rules of SPEC.md section 2 --------------------===//
 //
 // Part of kvc.
 //

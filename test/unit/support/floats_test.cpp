@@ -1,4 +1,4 @@
-//===- floats_test.cpp - Storage types --------------------------*- C++ -*-===//
+//===- floats_test.cpp - Storage types ------------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- inputs_test.cpp - Random inputs and their files ----------*- C++ -*-===//
+//===- inputs_test.cpp - Random inputs and their files --------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- packed_bytes_test.cpp - Bytes of the documented orders ---*- C++ -*-===//
+//===- packed_bytes_test.cpp - Bytes of the documented orders -------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- page_layout_test.cpp - Two computations of a page --------*- C++ -*-===//
+//===- page_layout_test.cpp - Two computations of a page ------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- quantise_test.cpp - Segments, parts, transforms ----------*- C++ -*-===//
+//===- quantise_test.cpp - Segments, parts, transforms --------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Attention.cpp - Attention in f64 -------------------------*- C++ -*-===//
+//===- Attention.cpp - Attention in f64 -----------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Attention.h - Attention in f64 --------------------------*- C++ -*-===//
+//===- Attention.h - Attention in f64 ---------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Block.cpp - Quantising one block -------------------------*- C++ -*-===//
+//===- Block.cpp - Quantising one block -----------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Block.h - Quantising one block --------------------------*- C++ -*-===//
+//===- Block.h - Quantising one block ---------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Conformance.cpp - Cases made by another implementation ---*- C++ -*-===//
+//===- Conformance.cpp - Cases made by another implementation -------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Conformance.h - Cases made by another implementation ----*- C++ -*-===//
+//===- Conformance.h - Cases made by another implementation -----*- C++ -*-===//
 //
 // Part of kvc.
 //

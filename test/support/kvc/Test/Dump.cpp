@@ -1,4 +1,4 @@
-//===- Dump.cpp - What --dump-cache must hold -------------------*- C++ -*-===//
+//===- Dump.cpp - What --dump-cache must hold -----------------------------===//
 //
 // Part of kvc.
 //

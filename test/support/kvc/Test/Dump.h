@@ -1,4 +1,4 @@
-//===- Dump.h - What --dump-cache must hold --------------------*- C++ -*-===//
+//===- Dump.h - What --dump-cache must hold ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Floats.cpp - Storage types as scalar arithmetic ----------*- C++ -*-===//
+//===- Floats.cpp - Storage types as scalar arithmetic --------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Floats.h - Storage types as scalar arithmetic -----------*- C++ -*-===//
+//===- Floats.h - Storage types as scalar arithmetic ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - The tensors that kvc run takes --------------*- C++ -*-===//
+//===- Inputs.cpp - The tensors that kvc run takes ------------------------===//
 //
 // Part of kvc.
 //

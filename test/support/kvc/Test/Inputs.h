@@ -1,4 +1,4 @@
-//===- Inputs.h - The tensors that kvc run takes ---------------*- C++ -*-===//
+//===- Inputs.h - The tensors that kvc run takes ----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- PackedBytes.cpp - The bytes that a cache must hold -------*- C++ -*-===//
+//===- PackedBytes.cpp - The bytes that a cache must hold -----------------===//
 //
 // Part of kvc.
 //

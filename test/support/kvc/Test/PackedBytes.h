@@ -1,4 +1,4 @@
-//===- PackedBytes.h - The bytes that a cache must hold --------*- C++ -*-===//
+//===- PackedBytes.h - The bytes that a cache must hold ---------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Quantise.cpp - What a cache holds ------------------------*- C++ -*-===//
+//===- Quantise.cpp - What a cache holds ----------------------------------===//
 //
 // Part of kvc.
 //

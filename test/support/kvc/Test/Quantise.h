@@ -1,4 +1,4 @@
-//===- Quantise.h - What a cache holds -------------------------*- C++ -*-===//
+//===- Quantise.h - What a cache holds --------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

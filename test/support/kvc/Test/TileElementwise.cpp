@@ -1,4 +1,4 @@
-//===- TileElementwise.cpp - arith and math on tiles ------------*- C++ -*-===//
+//===- TileElementwise.cpp - arith and math on tiles ----------------------===//
 //
 // Part of kvc.
 //

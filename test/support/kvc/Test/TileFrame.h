@@ -1,4 +1,4 @@
-//===- TileFrame.h - The values of a running kernel ------------*- C++ -*-===//
+//===- TileFrame.h - The values of a running kernel -------------*- C++ -*-===//
 //
 // Part of kvc.
 //

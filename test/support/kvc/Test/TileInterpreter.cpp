@@ -1,4 +1,4 @@
-//===- TileInterpreter.cpp - Kernels on tiles, run in f64 -------*- C++ -*-===//
+//===- TileInterpreter.cpp - Kernels on tiles, run in f64 -----------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- TileInterpreter.h - Kernels on tiles, run in f64 --------*- C++ -*-===//
+//===- TileInterpreter.h - Kernels on tiles, run in f64 ---------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- TileMemoryOps.cpp - Loads and stores of tiles ------------*- C++ -*-===//
+//===- TileMemoryOps.cpp - Loads and stores of tiles ----------------------===//
 //
 // Part of kvc.
 //

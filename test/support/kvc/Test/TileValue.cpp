@@ -1,4 +1,4 @@
-//===- TileValue.cpp - Tiles as plain arrays --------------------*- C++ -*-===//
+//===- TileValue.cpp - Tiles as plain arrays ------------------------------===//
 //
 // Part of kvc.
 //

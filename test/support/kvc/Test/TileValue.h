@@ -1,4 +1,4 @@
-//===- TileValue.h - Tiles as plain arrays ---------------------*- C++ -*-===//
+//===- TileValue.h - Tiles as plain arrays ----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Transforms.cpp - Rotation, smoothing, RoPE ---------------*- C++ -*-===//
+//===- Transforms.cpp - Rotation, smoothing, RoPE -------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Transforms.h - Rotation, smoothing, RoPE ----------------*- C++ -*-===//
+//===- Transforms.h - Rotation, smoothing, RoPE -----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

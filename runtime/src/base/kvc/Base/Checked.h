@@ -1,4 +1,4 @@
-//===- Checked.h - 64-bit sums that cannot wrap ----------------*- C++ -*-===//
+//===- Checked.h - 64-bit sums that cannot wrap -----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Diag.h - Failing across the C border --------------------*- C++ -*-===//
+//===- Diag.h - Failing across the C border ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

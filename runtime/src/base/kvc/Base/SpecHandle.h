@@ -1,4 +1,4 @@
-//===- SpecHandle.h - What a kvc_spec holds --------------------*- C++ -*-===//
+//===- SpecHandle.h - What a kvc_spec holds ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

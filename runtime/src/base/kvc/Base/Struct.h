@@ -1,4 +1,4 @@
-//===- Struct.h - Structs that grow between versions -----------*- C++ -*-===//
+//===- Struct.h - Structs that grow between versions ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

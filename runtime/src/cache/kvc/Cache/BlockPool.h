@@ -1,4 +1,4 @@
-//===- BlockPool.h - Which blocks are free ---------------------*- C++ -*-===//
+//===- BlockPool.h - Which blocks are free ----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Cache.h - What a kvc_cache holds ------------------------*- C++ -*-===//
+//===- Cache.h - What a kvc_cache holds -------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

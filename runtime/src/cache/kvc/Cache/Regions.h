@@ -1,4 +1,4 @@
-//===- Regions.h - Where the regions of a cache lie ------------*- C++ -*-===//
+//===- Regions.h - Where the regions of a cache lie -------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Memory.h - Memory of a device, owned --------------------*- C++ -*-===//
+//===- Memory.h - Memory of a device, owned ---------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Convert.h - Moving a tile between register layouts ------*- C++ -*-===//
+//===- Convert.h - Moving a tile between register layouts -------*- C++ -*-===//
 //
 // Part of kvc.
 //

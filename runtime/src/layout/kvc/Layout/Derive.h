@@ -1,4 +1,4 @@
-//===- Derive.h - Storage orders from operand layouts ----------*- C++ -*-===//
+//===- Derive.h - Storage orders from operand layouts -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

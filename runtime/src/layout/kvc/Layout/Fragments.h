@@ -1,4 +1,4 @@
-//===- Fragments.h - Layouts of instruction operands -----------*- C++ -*-===//
+//===- Fragments.h - Layouts of instruction operands ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

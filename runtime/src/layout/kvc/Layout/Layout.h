@@ -1,4 +1,4 @@
-//===- Layout.h - Layouts as digit assignments -----------------*- C++ -*-===//
+//===- Layout.h - Layouts as digit assignments ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

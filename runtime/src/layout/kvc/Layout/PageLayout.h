@@ -1,4 +1,4 @@
-//===- PageLayout.h - The bytes of a cache ---------------------*- C++ -*-===//
+//===- PageLayout.h - The bytes of a cache ----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Tile.h - From fragments to tiles, slices and reductions -*- C++ -*-===//
+//===- Tile.h - From fragments to tiles, slices and reductions --*- C++ -*-===//
 //
 // Part of kvc.
 //

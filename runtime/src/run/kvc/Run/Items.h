@@ -1,4 +1,4 @@
-//===- Items.h - How the work of one sequence is cut -----------*- C++ -*-===//
+//===- Items.h - How the work of one sequence is cut ------------*- C++ -*-===//
 //
 // Part of kvc.
 //

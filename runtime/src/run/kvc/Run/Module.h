@@ -1,4 +1,4 @@
-//===- Module.h - Compiled kernels of one spec -----------------*- C++ -*-===//
+//===- Module.h - Compiled kernels of one spec ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Plan.h - Memory and bounds of runs ----------------------*- C++ -*-===//
+//===- Plan.h - Memory and bounds of runs -----------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

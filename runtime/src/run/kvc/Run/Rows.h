@@ -1,4 +1,4 @@
-//===- Rows.h - The caller's inputs and outputs ----------------*- C++ -*-===//
+//===- Rows.h - The caller's inputs and outputs -----------------*- C++ -*-===//
 //
 // Part of kvc.
 //

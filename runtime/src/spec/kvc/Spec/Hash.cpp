@@ -1,4 +1,4 @@
-//===- Hash.cpp - The hash of a cache's bytes ------------------*- C++ -*-===//
+//===- Hash.cpp - The hash of a cache's bytes -----------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Json.cpp - A strict JSON tree ---------------------------*- C++ -*-===//
+//===- Json.cpp - A strict JSON tree --------------------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Names.h - The words of a spec ---------------------------*- C++ -*-===//
+//===- Names.h - The words of a spec ----------------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

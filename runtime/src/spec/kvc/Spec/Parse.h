@@ -1,4 +1,4 @@
-//===- Parse.h - The parts of the parser and verifier ----------*- C++ -*-===//
+//===- Parse.h - The parts of the parser and verifier -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- ParseScheme.cpp - Reading how a tensor is coded ---------*- C++ -*-===//
+//===- ParseScheme.cpp - Reading how a tensor is coded --------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Print.cpp - The canonical form of a spec ----------------*- C++ -*-===//
+//===- Print.cpp - The canonical form of a spec ---------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Reader.cpp - Reading JSON objects by rule ---------------*- C++ -*-===//
+//===- Reader.cpp - Reading JSON objects by rule --------------------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- Reader.h - Reading JSON objects by rule -----------------*- C++ -*-===//
+//===- Reader.h - Reading JSON objects by rule ------------------*- C++ -*-===//
 //
 // Part of kvc.
 //

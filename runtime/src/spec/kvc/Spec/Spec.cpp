@@ -1,4 +1,4 @@
-//===- Spec.cpp - Small questions about a spec -----------------*- C++ -*-===//
+//===- Spec.cpp - Small questions about a spec ----------------------------===//
 //
 // Part of kvc.
 //

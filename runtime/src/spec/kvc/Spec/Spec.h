@@ -1,4 +1,4 @@
-//===- Spec.h - One attention over one cache, as data ----------*- C++ -*-===//
+//===- Spec.h - One attention over one cache, as data -----------*- C++ -*-===//
 //
 // Part of kvc.
 //

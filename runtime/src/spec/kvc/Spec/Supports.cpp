@@ -1,4 +1,4 @@
-//===- Supports.cpp - What compiles and runs -------------------*- C++ -*-===//
+//===- Supports.cpp - What compiles and runs ------------------------------===//
 //
 // Part of kvc.
 //

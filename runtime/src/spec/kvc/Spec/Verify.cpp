@@ -1,4 +1,4 @@
-//===- Verify.cpp - Rules of attention, segments and layout ----*- C++ -*-===//
+//===- Verify.cpp - Rules of attention, segments and layout ---------------===//
 //
 // Part of kvc.
 //

@@ -1,4 +1,4 @@
-//===- VerifyScheme.cpp - Which options combine with which -----*- C++ -*-===//
+//===- VerifyScheme.cpp - Which options combine with which ----------------===//
 //
 // Part of kvc.
 //
