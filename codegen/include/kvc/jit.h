@@ -10,20 +10,17 @@
 |*   const kvc_module_table *table;
 |*   kvc_compiler_create(&diag, &compiler);
 |*   kvc_compile_jit(compiler, text, size, NULL, &diag, &jit);
-|*   kvc_jit_module_table(jit, &table);      // then kvc_module_create(table,
-..)
+|*   kvc_jit_module_table(jit, &table);     // then kvc_module_create(table, ..)
 |*
 |* The rules of status.h hold. Beyond them:
 |*  - A spec is the bytes of a spec file: JSON, or MLIR with one
 |*    kvc.attention_spec; the first non-blank byte `{` tells them apart.
 |*  - A kvc_compiler does one thing at a time: its calls may come from any
-thread,
-|*    and wait for each other. Compile in parallel with several compilers. They
-|*    share nothing.
+|*    thread, and wait for each other. Compile in parallel with several
+|*    compilers. They share nothing.
 |*  - What a compiler made does not need it any more.
 |*  - Equal input, options and library version give equal artefacts, on any
-machine
-|*    where the target is named (not "host").
+|*    machine where the target is named (not "host").
 |*  - LLVM ends the process when memory runs out.
 |*
 \*===----------------------------------------------------------------------===*/
@@ -42,8 +39,8 @@ extern "C" {
 
 typedef struct kvc_compiler kvc_compiler;
 
-/** Takes a few milliseconds; keep it for as long as there are specs to compile.
- */
+/** Takes a few milliseconds; keep it while there are specs to compile. The
+ *  caller frees `*compiler`. */
 KVC_API kvc_status kvc_compiler_create(kvc_diag *diag, kvc_compiler **compiler);
 /** Not beside another call on `compiler`. */
 KVC_API kvc_status kvc_compiler_free(kvc_compiler *compiler);
@@ -63,8 +60,8 @@ KVC_API kvc_status kvc_stage_names(const kvc_named **names, int64_t *count);
 /*--- Options --------------------------------------------------------------*/
 
 /** Receives one optimisation remark, "KERNEL: text", zero-terminated and valid
- * for the call only. Called on the compiling thread; must not call the
- * compiler. */
+ *  for the call only. Called on the compiling thread; must not call the
+ *  compiler. */
 typedef void (*kvc_remark_fn)(void *user, const char *remark);
 
 /** Zero is the default of every field; a null pointer to options means all of
@@ -106,8 +103,8 @@ typedef struct kvc_phase {
 typedef struct kvc_jit_module kvc_jit_module;
 
 /** Compiles and loads. KVC_INVALID_DATA for a wrong spec, KVC_UNSUPPORTED for
- * one that is not lowered yet, or a target that this machine does not run. The
- * caller frees `*module`. */
+ *  one that is not lowered yet, or a target that this machine does not run. The
+ *  caller frees `*module`. */
 KVC_API kvc_status kvc_compile_jit(kvc_compiler *compiler, const char *spec,
                                    size_t size,
                                    const kvc_compile_options *options,
@@ -148,8 +145,8 @@ typedef struct kvc_artifacts kvc_artifacts;
 
 /** Compiles without loading. `emit` says which kinds; `stage`, a name of
  *  kvc_stage_names, is the stage after which MLIR is printed (null: the last),
- * and with KVC_EMIT_MLIR alone nothing after it runs. The caller frees
- * `*artifacts`. */
+ *  and with KVC_EMIT_MLIR alone nothing after it runs. The caller frees
+ *  `*artifacts`. */
 KVC_API kvc_status kvc_compile_artifacts(kvc_compiler *compiler,
                                          const char *spec, size_t size,
                                          const kvc_compile_options *options,

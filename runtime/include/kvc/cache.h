@@ -145,6 +145,7 @@ typedef struct kvc_cache_stats {
   int64_t bytes; /**< Memory that the cache has allocated. */
 } kvc_cache_stats;
 
+/** Fills `*stats`, whose struct_size the caller has set. */
 KVC_API kvc_status kvc_cache_get_stats(const kvc_cache *cache, kvc_diag *diag,
                                        kvc_cache_stats *stats);
 

@@ -38,9 +38,10 @@ typedef struct kvc_device {
                          void **memory);
   /** `bytes` as allocated. */
   kvc_status (*release)(void *self, void *memory, int64_t bytes);
-  /** Between two places of this device; they do not overlap. */
+  /** `bytes` bytes between two places of this device, which do not overlap. */
   kvc_status (*copy)(void *self, void *to, const void *from, int64_t bytes,
                      kvc_diag *diag);
+  /** Sets `bytes` bytes to the low 8 bits of `byte`. */
   kvc_status (*fill)(void *self, void *to, int32_t byte, int64_t bytes,
                      kvc_diag *diag);
   /** Runs a list: launch i + 1 begins when all calls of launch i have returned.
@@ -66,6 +67,7 @@ KVC_API kvc_status kvc_module_create(const kvc_module_table *table,
  *  exports as `symbol` (null: "kvc_module"). Freeing `*module` closes it. */
 KVC_API kvc_status kvc_module_open(const char *path, const char *symbol,
                                    kvc_diag *diag, kvc_module **module);
+/** A plan, or a spec that kvc_module_spec gave, may not be used afterwards. */
 KVC_API kvc_status kvc_module_free(kvc_module *module);
 
 /** The spec that the kernels were compiled for; owned by `module`. */

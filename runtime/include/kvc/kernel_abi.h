@@ -5,13 +5,14 @@
 |* A host kernel is `void kernel(const void *args)`. `args` points at the struct
 |* of its kind below. Every struct is a run of 8-byte slots in the order of the
 |* kernel function's parameters at level 0 (dialects/README.md):
-|*   !kvc.cache       -> kvc_cache_view, in place
-|*   memref           -> pointer, then one int64_t per dynamic stride, outermost
-|*                       first, counted in elements
-|*   index            -> int64_t
-|* The compiler lowers function signatures by this rule alone; the asserts at
-the
-|* end and test/unit/codegen check both against each other.
+|*
+|*   !kvc.cache  -> kvc_cache_view, in place
+|*   memref      -> pointer, then one int64_t per dynamic stride, outermost
+|*                  first, counted in elements
+|*   index       -> int64_t
+|*
+|* The compiler lowers function signatures by this rule alone. The asserts at
+|* the end and test/unit/codegen check both against each other.
 |*
 |* Kernels are re-entrant, allocate nothing, call nothing, set MXCSR to its
 |* default (round to nearest, no flush to zero) and restore it.
@@ -21,6 +22,7 @@ the
 #ifndef KVC_KERNEL_ABI_H_
 #define KVC_KERNEL_ABI_H_
 
+#include <assert.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -30,14 +32,16 @@ extern "C" {
 /** Version of everything in this header. */
 #define KVC_KERNEL_ABI_VERSION 1
 
-/** One region of a tensor (its codes, scales or zeros). Page slot i of a
- * sequence and kv head h begin at `base + page * page_stride + h *
- * head_stride`, in bytes, where page is `page_table[i]`, or i where the table
- * is null. A region that the scheme lacks is all zero and never read. */
+/*--- Caches ---------------------------------------------------------------*/
+
+/** One region of a tensor: its codes, scales or zeros. Page slot i of a
+ * sequence and kv head h begins at `base + page * page_stride + h *
+ * head_stride`, where page is `page_table[i]`, or i where the table is null. A
+ * region that the scheme lacks is all zero and never read. */
 typedef struct kvc_region {
   uint8_t *base;
-  int64_t page_stride;
-  int64_t head_stride;
+  int64_t page_stride; /**< Bytes. */
+  int64_t head_stride; /**< Bytes. */
 } kvc_region;
 
 typedef struct kvc_tensor_view {
@@ -47,93 +51,97 @@ typedef struct kvc_tensor_view {
 /** The cache of one sequence. Tokens count from 0. */
 typedef struct kvc_cache_view {
   kvc_tensor_view key, value;
-  const int32_t
-      *page_table; /**< Entry per page of the sequence; null: identity. */
+  /** One entry per page of the sequence; null: page i is page i. */
+  const int32_t *page_table;
 } kvc_cache_view;
 
-/** Attention of rows [row_begin, row_end) of one sequence and kv head over keys
- *  [key_begin, key_end). A row is query * group + head in the group. */
+/*--- Arguments ------------------------------------------------------------*/
+
+/** "decode", "prefill": attention of rows [row_begin, row_end) of one sequence
+ *  and kv head over keys [key_begin, key_end). A row is query * group + head in
+ *  the group. */
 typedef struct kvc_attend_args {
   kvc_cache_view cache;
-  const void *query; /**< [queries, q_heads, head_dim] of io.query; channels are
-                        dense. */
+  /** [queries, q_heads, head_dim] of io.query; channels are dense. */
+  const void *query;
   int64_t query_token_stride; /**< Elements. */
   int64_t query_head_stride;  /**< Elements. */
-  float *partial_out; /**< [rows, value_dim]; row 0 is row_begin. Normalised by
-                         its own sum. */
-  float *partial_lse; /**< [rows]; natural logarithm of the sum; -inf where no
-                         key is visible. */
-  const float
-      *alibi_slopes; /**< [q_heads]; read only where the spec says alibi. */
+  /** [rows, value_dim]; row 0 is row_begin. Normalised by its own sum. */
+  float *partial_out;
+  /** [rows]; natural logarithm of the sum, -inf where no key is visible. */
+  float *partial_lse;
+  /** [q_heads]; read only where the spec says alibi. */
+  const float *alibi_slopes;
   int64_t kv_head;
   int64_t num_queries; /**< Queries of the sequence. */
   int64_t length;      /**< Keys of the sequence. */
   int64_t row_begin, row_end;
-  int64_t key_begin, key_end; /**< Multiples of the kernel's tile, but key_end
-                                 may be `length`. */
+  /** Multiples of the kernel's tile_tokens, but key_end may be `length`. */
+  int64_t key_begin, key_end;
 } kvc_attend_args;
 
-/** Quantises tokens [token_begin, token_end) of one sequence and kv head into
- * its cache. One thread at a time appends to a (sequence, kv head). */
+/** "append": quantises tokens [token_begin, token_end) of one sequence and kv
+ *  head into its cache. One thread at a time appends to each of these. */
 typedef struct kvc_append_args {
   kvc_cache_view cache;
-  const void *key; /**< [tokens, kv_heads, head_dim] of io.query; token 0 is
-                      token_begin. */
+  /** [tokens, kv_heads, head_dim] of io.query; token 0 is token_begin. */
+  const void *key;
   int64_t key_token_stride, key_head_stride; /**< Elements. */
-  const void *value; /**< [tokens, kv_heads, value_dim] of io.query. */
+  /** [tokens, kv_heads, value_dim] of io.query; token 0 is token_begin. */
+  const void *value;
   int64_t value_token_stride, value_head_stride; /**< Elements. */
   int64_t kv_head;
   int64_t token_begin, token_end;
 } kvc_append_args;
 
-/** Merges the partial results of one sequence and kv head. */
+/** "merge": joins the partial results of one sequence and kv head. */
 typedef struct kvc_merge_args {
-  const float *partial_out;         /**< [splits, rows, value_dim]. */
+  const float *partial_out;         /**< [splits, rows, value_dim] */
   int64_t partial_out_split_stride; /**< Elements. */
-  const float *partial_lse;         /**< [splits, rows]. */
+  const float *partial_lse;         /**< [splits, rows] */
   int64_t partial_lse_split_stride; /**< Elements. */
-  const float *
-      sink_logits; /**< [q_heads]; read only where the spec says sink_logits. */
-  void *out;       /**< [queries, q_heads, value_dim] of io.output. */
+  /** [q_heads]; read only where the spec says sink_logits. */
+  const float *sink_logits;
+  void *out; /**< [queries, q_heads, value_dim] of io.output. */
   int64_t out_token_stride, out_head_stride; /**< Elements. */
-  float *lse;                                /**< [queries, q_heads]. */
+  float *lse;                                /**< [queries, q_heads] */
   int64_t lse_token_stride, lse_head_stride; /**< Elements. */
   int64_t kv_head;
   int64_t row_begin, row_end; /**< Row 0 of the partials is row_begin. */
   int64_t num_splits;         /**< 0: no key at all. */
 } kvc_merge_args;
 
-/** Reads tokens [token_begin, token_end) of one sequence and kv head back, in
- *  canonical form: codes as SPEC.md's --dump-cache shows them (signed for
- *  symmetric integers), scales and zeros widened to f32, x the dequantised
- * value. */
+/** "unpack": reads tokens [token_begin, token_end) of one sequence and kv head
+ *  back in canonical form; token 0 of the arrays is token_begin. No pointer is
+ *  null; codes, scales and zeros that a scheme lacks are not written. */
 typedef struct kvc_unpack_args {
   kvc_cache_view cache;
-  int8_t
-      *key_codes; /**< [tokens, head_dim]; null-free; unused for raw codecs. */
-  float *key_scales; /**< [tokens, blocks]. */
-  float *key_zeros;  /**< [tokens, blocks]. */
-  float *key;        /**< [tokens, head_dim]. */
+  /** [tokens, head_dim]; one code a byte, signed for symmetric integers. */
+  int8_t *key_codes;
+  float *key_scales; /**< [tokens, blocks], widened. */
+  float *key_zeros;  /**< [tokens, blocks], widened. */
+  float *key;        /**< [tokens, head_dim], dequantised. */
+  /** The same for V, with value_dim channels. */
   int8_t *value_codes;
-  float *value_scales;
-  float *value_zeros;
-  float *value;
+  float *value_scales, *value_zeros, *value;
   int64_t kv_head;
   int64_t token_begin, token_end;
 } kvc_unpack_args;
 
 typedef void (*kvc_kernel_fn)(const void *args);
 
+/*--- Modules --------------------------------------------------------------*/
+
 /** What a plan needs to know about compiled kernels. */
 typedef struct kvc_kernel_info {
   const char *name; /**< "decode", "prefill", "append", "merge", "unpack". */
   kvc_kernel_fn function;
-  int64_t tile_rows;    /**< Query rows of a tile; 0 where it has none. */
-  int64_t tile_tokens;  /**< Keys of a tile; split boundaries are multiples. */
-  int64_t split_tokens; /**< Keys of one split; a function of the spec and
-                           target alone. */
+  int64_t tile_rows;   /**< Query rows of a tile; 0 where it has none. */
+  int64_t tile_tokens; /**< Keys of a tile; split boundaries are multiples. */
+  /** Keys of one split: a function of the spec and the target alone. */
+  int64_t split_tokens;
   /** Types that its dots multiply by codes, "i16", "f32" or "i16, f32"; ""
-   * where it has none. For people. */
+   *  where it has none. For people. */
   const char *operands;
 } kvc_kernel_info;
 
@@ -141,11 +149,19 @@ typedef struct kvc_kernel_info {
 typedef struct kvc_module_table {
   int32_t abi_version; /**< KVC_KERNEL_ABI_VERSION. */
   int32_t num_kernels;
-  const char *spec_json; /**< Canonical spec. */
-  const char *layout_hash;
-  const char *target; /**< "x86-64-v4+vnni", .. */
-  const kvc_kernel_info *kernels;
+  const char *spec_json;          /**< The canonical spec. */
+  const char *layout_hash;        /**< kvc_layout_hash of it. */
+  const char *target;             /**< "x86-64-v4+vnni", .. */
+  const kvc_kernel_info *kernels; /**< [num_kernels] */
 } kvc_module_table;
+
+#if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
+static_assert(sizeof(kvc_cache_view) == 19 * 8, "slots of a cache view");
+static_assert(sizeof(kvc_attend_args) == (19 + 13) * 8, "slots of attend");
+static_assert(sizeof(kvc_append_args) == (19 + 9) * 8, "slots of append");
+static_assert(sizeof(kvc_merge_args) == 15 * 8, "slots of merge");
+static_assert(sizeof(kvc_unpack_args) == (19 + 11) * 8, "slots of unpack");
+#endif
 
 #ifdef __cplusplus
 }

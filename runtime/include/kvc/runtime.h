@@ -29,11 +29,12 @@ typedef struct kvc_rows {
   int64_t head_stride;  /**< Elements; 0: channels. */
 } kvc_rows;
 
-/** An output [tokens, heads, channels]. */
+/** An output [tokens, heads, channels] of io.output (or f32, for lse); channels
+ *  are dense. */
 typedef struct kvc_out_rows {
-  void *data;
-  int64_t token_stride;
-  int64_t head_stride;
+  void *data;           /**< Aligned to its element. */
+  int64_t token_stride; /**< Elements; 0: heads * channels. */
+  int64_t head_stride;  /**< Elements; 0: channels. */
 } kvc_out_rows;
 
 /** Converts `count` elements of `from` (f32, f16, bf16) at `source` to `to`:
@@ -116,15 +117,20 @@ typedef struct kvc_plan_options {
  *  range of rows if that is more. */
 #define KVC_PLAN_WORKSPACE ((int64_t)32 << 20)
 
+/** Looks at the bounds and allocates. KVC_UNSUPPORTED where the module lacks
+ *  the kernels to attend; KVC_FAILED where the memory is not there. The caller
+ *  frees `*plan`. */
 KVC_API kvc_status kvc_plan_create(const kvc_plan_options *options,
                                    kvc_diag *diag, kvc_plan **plan);
+/** Frees the plan and its memory. No run of it may be in progress. */
 KVC_API kvc_status kvc_plan_free(kvc_plan *plan);
 
 typedef struct kvc_plan_info {
   size_t struct_size;
-  int64_t workspace_bytes;
+  int64_t workspace_bytes; /**< Of partial results, on the device. */
 } kvc_plan_info;
 
+/** Fills `*info`, whose struct_size the caller has set. */
 KVC_API kvc_status kvc_plan_get_info(const kvc_plan *plan, kvc_diag *diag,
                                      kvc_plan_info *info);
 

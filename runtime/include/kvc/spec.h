@@ -41,6 +41,7 @@ typedef enum kvc_layout_kind KVC_ENUM_BASE {
  *  JSON path, what was expected and what was got. The caller frees `*spec`. */
 KVC_API kvc_status kvc_spec_parse(const char *text, size_t size, kvc_diag *diag,
                                   kvc_spec **spec);
+/** Frees the spec and the strings that it handed out. */
 KVC_API kvc_status kvc_spec_free(kvc_spec *spec);
 
 /** Canonical JSON: presets expanded, defaults left out, two-space indentation;
@@ -101,6 +102,7 @@ typedef struct kvc_tensor_info {
   double bytes_per_token; /**< Of one kv head; without the padding of pages. */
 } kvc_tensor_info;
 
+/** Fills `*info`, whose struct_size the caller has set. */
 KVC_API kvc_status kvc_spec_get_tensor(const kvc_spec *spec, kvc_tensor tensor,
                                        kvc_diag *diag, kvc_tensor_info *info);
 
@@ -120,6 +122,7 @@ typedef struct kvc_part_info {
   int64_t outliers;      /**< Per token and kv head. */
 } kvc_part_info;
 
+/** The same for part `part` of num_parts, in the order of their channels. */
 KVC_API kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,
                                      int64_t part, kvc_diag *diag,
                                      kvc_part_info *info);

@@ -3,8 +3,8 @@
 |* Part of kvc.
 |*
 |* Rules of the whole C API:
-|*  - Every call returns a kvc_status. No exception and no abort crosses the
-|*    border, nothing is printed.
+|*  - Every call but the two at the end of this file returns a kvc_status. No
+|*    exception and no abort crosses the border, nothing is printed.
 |*  - A call that fails changes nothing: no object, no output, no cache.
 |*  - Out-parameters come last and are written only on KVC_OK.
 |*  - Structs that may grow begin with `struct_size`, which the caller sets to

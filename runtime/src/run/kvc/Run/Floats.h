@@ -49,13 +49,14 @@ constexpr uint16_t narrowF16(uint32_t bits) {
   auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
   uint32_t exponent = (bits >> 23) & 0xFF, fraction = bits & 0x7FFFFF;
   uint32_t rounded;
-  if (exponent >=
-      113) // Normal: a carry out of the fraction is the next exponent.
+  // From 2^-14 on normal: a carry out of the fraction is the next exponent.
+  // Then subnormal: the hidden bit moves into the fraction. Under 2^-25 it is
+  // less than half of the smallest subnormal.
+  if (exponent >= 113)
     rounded = shiftRightEven((exponent - 112) << 23 | fraction, 13);
-  else if (exponent >=
-           102) // Subnormal: the hidden bit moves into the fraction.
+  else if (exponent >= 102)
     rounded = shiftRightEven(0x800000 | fraction, 126 - exponent);
-  else // Below half of the smallest subnormal.
+  else
     rounded = 0;
   return sign | static_cast<uint16_t>(std::min<uint32_t>(rounded, 0x7BFF));
 }
