@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The list is short on purpose. Left out, and why:
-//   reassociate     turns chains of integer accumulators into trees, which
-//   spill loop unrolling  kvc unrolls; more of it evicts accumulators
+//   reassociate     turns chains of integer accumulators into trees: spills
+//   loop unrolling  kvc unrolls; more of it evicts accumulators
 //   vectorisers     the code is vectors already
 //   loop idioms     make calls of memset and memcpy, and kernels call nothing
 //
@@ -122,6 +122,9 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
     // globals are constants that kernels index by themselves.
     AddressSanitizerOptions options;
     options.UseAfterReturn = AsanDetectStackUseAfterReturnMode::Never;
+    // Inline checks of vectors wider than 16 bytes look at the first and the
+    // last byte; the functions look at all of them, and compile in less time.
+    options.InstrumentationWithCallsThreshold = 0;
     passes.addPass(AddressSanitizerPass(
         options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false,
         AsanDtorKind::None, AsanCtorKind::None));

@@ -31,9 +31,8 @@ mlir::OwningOpRef<mlir::ModuleOp> makeSpecModule(const spec::Spec &spec,
 /// The canonical text of `spec` as MLIR.
 std::string printSpecMLIR(const spec::Spec &spec, mlir::MLIRContext &context);
 
-/// `name` as the stem of a file name: characters other than letters, digits,
-/// '.',
-/// '_' and '-' become '_', and so does a leading '.' or '-'.
+/// `name` as the stem of a file name: characters other than letters, digits and
+/// "._-" become '_', and one is put before a leading '.' or '-' or nothing.
 std::string fileStem(llvm::StringRef name);
 
 } // namespace kvc

@@ -2,6 +2,8 @@
 //
 // Part of kvc.
 //
+//===----------------------------------------------------------------------===//
+//
 // With u the centred code, x' is one form for every kind of zero:
 //
 //   x' = s * u + m,   m = zero + s * centre        ("min")

@@ -9,15 +9,13 @@
 // rules that look at index sets alone (X: the contracted dims, A: queries or
 // p):
 //
-//   pull     sum A f u = f sum A u                    f has nothing of X
-//   push     sum A f u = sum (A f) u                  f meets A; blocks of
-//   channels
-//                                                     become batch dims
-//   split    sum A f u = sum_Y f sum_{X - Y} A u      Y = f's part of X
-//   keep     in registers, on the code                always
-//   zero     sum A m   = sum_Y m sum_{X - Y} A        without codes: a product
-//   of
-//                                                     metadata with sums of A
+//   pull   sum A f u = f sum A u                 f has nothing of X
+//   push   sum A f u = sum (A f) u               f meets A; blocks of channels
+//                                                become batch dims
+//   split  sum A f u = sum_Y f sum_{X - Y} A u   Y = f's part of X
+//   keep   in registers, on the code             always
+//   zero   sum A m   = sum_Y m sum_{X - Y} A     without codes: a product of
+//                                                metadata with sums of A
 //
 // What a placement costs decides among the legal ones (PlaceFactors.cpp); the
 // rewrites obey the decision (ApplyPlacement.cpp).

@@ -95,23 +95,23 @@ struct Shaped {
   Value signBits(Value x) const { return andi(toInt(x), INT32_MIN); }
 };
 
-constexpr float kRound =
-    12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
+/// 1.5 * 2^23: adding it rounds to an integer.
+constexpr float kRound = 12582912.0f;
 constexpr float kLog2E = 1.442695041f;
-// ln 2 = high + low; high has few enough bits that n * high is exact for |n| <
-// 256.
+/// ln 2 = high + low. high has few enough bits for n * high to be exact up to
+/// |n| = 256.
 constexpr float kLn2High = 0.693145752f, kLn2Low = 1.42860677e-6f;
-constexpr std::array<float, 6> kExp2 =
-    { // (2^f - 1) / f on [-1/2, 1/2], 4e-9 of 2^f
-        0.693147242f,   0.240226507f,   0.0555029735f,
-        0.00961803086f, 0.00134100008f, 0.000154697322f};
-constexpr std::array<float, 3> kLog =
-    { // (log((1+s)/(1-s)) - 2s) / s^3 in s^2, 8e-10
-        0.666667759f, 0.399775267f, 0.298721522f};
-constexpr std::array<float, 5> kTanh =
-    { // (tanh x - x) / x^3 in x^2 on [0, 0.65], 6e-9
-        -0.333332628f, 0.133308992f, -0.0536929667f, 0.0204833169f,
-        -0.00552863395f};
+/// (2^f - 1) / f on [-1/2, 1/2]: 4e-9 of 2^f.
+constexpr std::array<float, 6> kExp2 = {0.693147242f,   0.240226507f,
+                                        0.0555029735f,  0.00961803086f,
+                                        0.00134100008f, 0.000154697322f};
+/// (log((1+s)/(1-s)) - 2s) / s^3 in s^2: 8e-10.
+constexpr std::array<float, 3> kLog = {0.666667759f, 0.399775267f,
+                                       0.298721522f};
+/// (tanh x - x) / x^3 in x^2 on [0, 0.65]: 6e-9.
+constexpr std::array<float, 5> kTanh = {-0.333332628f, 0.133308992f,
+                                        -0.0536929667f, 0.0204833169f,
+                                        -0.00552863395f};
 
 /// x rounded to an integer, as a float and, in the low bits, as an integer.
 /// |x| < 2^22.

@@ -36,8 +36,7 @@ struct StoredCodes {
   StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part);
 
   mlir::Type element; ///< iN or the raw type.
-  int64_t centre =
-      0; ///< What was added to a centred code before it was stored.
+  int64_t centre = 0; ///< Added to a centred code before it is stored.
 };
 
 /// Neighbouring tile operations that run in one loop nest.
@@ -164,8 +163,7 @@ private:
   mlir::OpBuilder builder;
   bool integerDots;
 
-  mlir::Block *entry =
-      nullptr; ///< Of the new body; scratch is allocated there.
+  mlir::Block *entry = nullptr; ///< Of the new body; scratch is allocated here.
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, TileValue> tiles;
   Group pending;
@@ -177,8 +175,8 @@ private:
   llvm::DenseMap<mlir::Operation *, Accumulation> accumulations;
   llvm::DenseMap<mlir::Operation *, PartialDots> partialDots;
   llvm::DenseMap<mlir::Value, Weights> quantisedRows;
-  llvm::DenseMap<mlir::Operation *, mlir::Operation *>
-      newLoops; ///< By old loop.
+  /// By old loop.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> newLoops;
 };
 
 } // namespace kvc

@@ -2,11 +2,13 @@
 //
 // Part of kvc.
 //
+//===----------------------------------------------------------------------===//
+//
 // A group is emitted as
 //
-//   for r { for b { loads from scratch; one vector operation per tile
-//   operation;
-//                   stores of what is used outside the group } }
+//   for r { for b {
+//     loads from scratch; one vector operation per tile operation;
+//     stores of what is used outside the group } }
 //
 // Operations without loops (tiles that are one vector) stand before it.
 //

@@ -32,8 +32,9 @@ class Emit : public mlir::ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
-  //===--- Indices
-  //----------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Indices
+  //===--------------------------------------------------------------------===//
   Value index(int64_t value);
   static std::optional<int64_t> constantOf(Value index);
   Value add(Value x, Value y);
@@ -45,8 +46,9 @@ public:
   Value rem(Value x, int64_t y);
   Value min(Value x, Value y);
 
-  //===--- Loops
-  //------------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
   using Body =
       mlir::function_ref<SmallVector<Value>(Value index, ValueRange carried)>;
   /// for index = begin to end step `step`. Constant bounds that leave one
@@ -60,8 +62,9 @@ public:
   void loop(Value begin, Value end, int64_t step,
             mlir::function_ref<void(Value)> body);
 
-  //===--- Vectors
-  //----------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Vectors
+  //===--------------------------------------------------------------------===//
   static VectorType vectorOf(int64_t lanes, Type element) {
     return VectorType::get({lanes}, element);
   }
@@ -96,8 +99,9 @@ public:
     return mlir::arith::MulFOp::create(*this, x, y);
   }
 
-  //===--- Memory
-  //-----------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
   Value i64(Value index);
   /// pointer + index bytes.
   Value offset(Value pointer, Value bytes);

@@ -6,8 +6,7 @@
 //
 // for groups of rows                                  (weights' sums, once)
 //   for passes of a few vectors of the free dim
-//     for the contracted dim                          (page by page, if it is
-//     t)
+//     for the contracted dim                          (tokens page by page)
 //       for codes of a word, or neighbouring elements (written out)
 //         for rows: one weight meets all vectors      (written out)
 //     scale and store
@@ -61,8 +60,9 @@ public:
 private:
   using Values = SmallVector<Value>;
 
-  //===--- Shape
-  //------------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Shape
+  //===--------------------------------------------------------------------===//
 
   SmallVector<Passes> passes() const {
     int64_t widest = dot.lanes;
@@ -94,8 +94,9 @@ private:
                                   b.index(0));
   }
 
-  //===--- One pass
-  //---------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // One pass
+  //===--------------------------------------------------------------------===//
 
   void pass(Value row, int64_t rows, const Values &corrections,
             const Passes &some, Value begin) {
@@ -136,8 +137,9 @@ private:
     }
   }
 
-  //===--- The contracted dim
-  //-----------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // The contracted dim
+  //===--------------------------------------------------------------------===//
 
   /// Contracted elements of an iteration where nothing limits them.
   int64_t wantedUnit() const {
@@ -283,8 +285,9 @@ private:
     return sums;
   }
 
-  //===--- Loads
-  //------------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Loads
+  //===--------------------------------------------------------------------===//
 
   /// The operand of step `step` of a unit that begins at `pointer`.
   Values loadStep(const Passes &pass, Value pointer, int64_t v, int64_t step,

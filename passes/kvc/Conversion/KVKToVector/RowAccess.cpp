@@ -90,8 +90,9 @@ private:
   int64_t fieldMask() const { return (int64_t(1) << order.width) - 1; }
   bool isSubByte() const { return order.width < 8; }
 
-  //===--- Addresses
-  //--------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Addresses
+  //===--------------------------------------------------------------------===//
 
   /// Pointer to the piece at channel + begin. Tokens of one word share it.
   Value pointerTo(Value begin) {
@@ -123,8 +124,9 @@ private:
     return {b.offset(page, b.div(bits, 8)), shift};
   }
 
-  //===--- Loads
-  //------------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Loads
+  //===--------------------------------------------------------------------===//
 
   Value loadPiece(Value begin) {
     Type i8 = b.getI8Type(), i32 = b.getI32Type();
@@ -155,8 +157,9 @@ private:
     return b.interleave(fields);
   }
 
-  //===--- Stores
-  //-----------------------------------------------------------===//
+  //===--------------------------------------------------------------------===//
+  // Stores
+  //===--------------------------------------------------------------------===//
 
   /// old with `field << shift` in the place of the field there.
   Value replaced(Value old, Value field, Value shift) {
