@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <map>
@@ -26,10 +25,6 @@ std::vector<kvc_artifact> CompileResult::list() const {
     Diag().check(kvc_artifacts_list(handle.get(), &list, &count));
     all.insert(all.end(), list, list + count);
   }
-  // The order of compilation: MLIR comes before what is made of it.
-  std::ranges::stable_partition(all, [](const kvc_artifact &artifact) {
-    return artifact.kind == KVC_EMIT_MLIR;
-  });
   return all;
 }
 
@@ -140,26 +135,6 @@ std::string phaseTable(const CompileResult &result) {
   return table.str();
 }
 
-/// What several kernels say alike is one line, "SPEC: decode, prefill: TEXT".
-std::string remarkLines(const CompileResult &result) {
-  std::vector<std::pair<std::string, std::string>> lines; ///< Text, kernels.
-  for (const std::string &remark : result.remarks) {
-    const size_t end = remark.find(": ");
-    const std::string kernel = remark.substr(0, end),
-                      text = remark.substr(end + 2);
-    auto line =
-        std::ranges::find(lines, text, &decltype(lines)::value_type::first);
-    if (line == lines.end())
-      lines.emplace_back(text, kernel);
-    else
-      line->second += ", " + kernel;
-  }
-  std::string all;
-  for (const auto &[text, kernels] : lines)
-    all += result.spec + ": " + kernels + ": " + text + "\n";
-  return all;
-}
-
 } // namespace
 
 std::string kvc::reportText(std::span<const CompileResult> results,
@@ -171,7 +146,8 @@ std::string kvc::reportText(std::span<const CompileResult> results,
     for (size_t i = 0; i < list.size(); ++i)
       files.add({result.paths[i], std::to_string(list[i].size)});
     if (remarks)
-      text += "\n" + remarkLines(result);
+      for (const std::string &remark : result.remarks)
+        text += result.spec + ": " + remark + "\n";
     if (report)
       text += "\n" + result.spec + "\n\n" + kernelTable(result) +
               phaseTable(result);

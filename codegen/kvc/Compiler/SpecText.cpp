@@ -103,6 +103,7 @@ std::string printSpecMLIR(const spec::Spec &spec, MLIRContext &context) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
+  stream << '\n';
   return text;
 }
 

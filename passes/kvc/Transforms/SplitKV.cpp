@@ -23,7 +23,6 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Layout/PageLayout.h"
-#include "kvc/Remark.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -95,29 +94,24 @@ private:
     double bytes = bytesPerToken(spec),
            products = double(*op.getTileRows()) *
                       double(spec.attention.headDim + spec.attention.valueDim);
-    int64_t nearest =
-        powerNear(isPrefill ? kSplitProducts / products : kSplitBytes / bytes);
-    int64_t tokens = asked ? asked : std::max(tile, nearest);
+    int64_t tokens =
+        asked ? asked
+              : std::max(tile, powerNear(isPrefill ? kSplitProducts / products
+                                                   : kSplitBytes / bytes));
     kernel->setAttr(kSplitAttrName, Builder(op).getI64IntegerAttr(tokens));
     if (!remarks)
       return success();
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    stream << "split_tokens: " << tokens;
-    if (asked)
-      stream << " as asked";
-    else if (nearest < tile)
-      stream << ", one tile";
-    else
-      stream << ", the power of two nearest to "
-             << (isPrefill ? "2^26 products" : "256 KiB");
+    auto remark = mlir::emitRemark(op.getLoc())
+                  << "split_tokens: " << tokens << (asked ? " as asked" : "");
+    std::string size;
+    llvm::raw_string_ostream stream(size);
     if (isPrefill)
-      stream << llvm::format(": %.1f million products in a row tile",
+      stream << llvm::format("%.1f million products of a row tile",
                              products * double(tokens) / 1e6);
     else
-      stream << llvm::format(": %.0f KiB of one kv head",
+      stream << llvm::format("%.0f KiB of one kv head",
                              bytes * double(tokens) / 1024);
-    emitChoice(op) << text;
+    remark << "; " << size;
     return success();
   }
 };

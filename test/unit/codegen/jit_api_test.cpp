@@ -249,8 +249,7 @@ TEST_F(JitApi, RemarksNameTheirKernel) {
     EXPECT_EQ(remark.rfind("decode: ", 0), 0u) << remark;
   // Every pass that chooses says so.
   for (const char *choice : {"tile_rows: ", "tile_tokens: ", "split_tokens: ",
-                             "key scale [t]: ", "key product: ", "key codes: ",
-                             "key operand: "})
+                             "key scale: ", "key codes: ", "key layout: "})
     EXPECT_TRUE(std::any_of(
         remarks.begin(), remarks.end(),
         [&](const std::string &remark) {

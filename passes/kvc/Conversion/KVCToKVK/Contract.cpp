@@ -22,7 +22,6 @@
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -304,8 +303,9 @@ Converter::Weights Converter::quantise(Value rows) {
 }
 
 /// A 16-bit weight is off by up to max|q| / 65534, whatever channel it is in:
-/// too much for a row whose maximum stands out, against keys that are large in
-/// other channels. What rounding left is then a second set of weights.
+/// too much for a row whose maximum stands out from its root mean square,
+/// against keys that are large in other channels. What rounding left is then a
+/// second set of weights.
 void Converter::addResidual(Weights &weights, Value rows) {
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
@@ -341,15 +341,13 @@ void Converter::addResidual(Weights &weights, Value rows) {
   weights.residualScale = residual.scale;
 }
 
-/// Whether in some row most channels are under max / kStandsOut. Rounding
-/// moves a score by max * ||k|| / 113000 (one standard deviation), and may move
-/// it by 1e-3 * ||q o k||. Where ||k|| comes from channels of a median query,
-/// that takes a maximum of 113 medians. Queries of a normal distribution reach
-/// 6, those of real models 40.
+/// Whether some row has max^2 > limit * mean square.
 Value Converter::anyRowStandsOut(Value rows) {
-  constexpr float kStandsOut = 48;
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
+  // One channel alone gives at most `depth`, a row of a normal distribution 10.
+  auto depth = static_cast<float>(type.getDimSize(1));
+  const float limit = std::min(25.0f, depth / 4);
   auto vectorType =
       VectorType::get({type.getDimSize(1)}, type.getElementType());
   OpBuilder::InsertionGuard guard(builder);
@@ -358,29 +356,21 @@ Value Converter::anyRowStandsOut(Value rows) {
   auto loop = scf::ForOp::create(builder, loc, index(0),
                                  index(type.getDimSize(0)), index(1), none);
   builder.setInsertionPointToStart(loop.getBody());
-  auto splat = [&](float value) {
-    return arith::ConstantOp::create(
-        builder, loc,
-        SplatElementsAttr::get(vectorType, builder.getF32FloatAttr(value)));
-  };
-  Value row = math::AbsFOp::create(
-      builder, loc,
+  Value row =
       vector::LoadOp::create(builder, loc, vectorType, rows,
-                             ValueRange{loop.getInductionVar(), index(0)}));
+                             ValueRange{loop.getInductionVar(), index(0)});
+  Value squares = arith::MulFOp::create(builder, loc, row, row);
   Value largest = vector::ReductionOp::create(
-      builder, loc, vector::CombiningKind::MAXNUMF, row);
-  Value isSmall = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OLT,
-      arith::MulFOp::create(builder, loc, row, splat(kStandsOut)),
-      vector::BroadcastOp::create(builder, loc, vectorType, largest));
-  Value small = vector::ReductionOp::create(
-      builder, loc, vector::CombiningKind::ADD,
-      arith::SelectOp::create(builder, loc, isSmall, splat(1), splat(0)),
-      arith::FastMathFlags::reassoc);
-  auto half = static_cast<float>(type.getDimSize(1)) / 2;
+      builder, loc, vector::CombiningKind::MAXNUMF, squares);
+  Value sum =
+      vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD,
+                                  squares, arith::FastMathFlags::reassoc);
+  Value usual = arith::MulFOp::create(
+      builder, loc, sum,
+      arith::ConstantOp::create(builder, loc,
+                                builder.getF32FloatAttr(limit / depth)));
   Value standsOut = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OGT, small,
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(half)));
+      builder, loc, arith::CmpFPredicate::OGT, largest, usual);
   Value any =
       arith::OrIOp::create(builder, loc, loop.getRegionIterArg(0), standsOut);
   scf::YieldOp::create(builder, loc, any);
