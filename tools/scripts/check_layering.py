@@ -23,7 +23,7 @@ def layer_of_header(header, roots):
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     roots = {
-        "runtime": [root / "runtime/include", root / "runtime/src/spec", root / "runtime/src/layout"],
+        "runtime": [root / "runtime/include", root / "runtime/src/spec", root / "runtime/src/layout", root / "runtime/src/devices/sim"],
         "dialects": [root / "dialects"],
         "passes": [root / "passes"],
         "codegen": [root / "codegen", root / "codegen/include"],
