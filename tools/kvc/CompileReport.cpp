@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <map>
@@ -18,14 +19,16 @@ using namespace kvc;
 using Json = nlohmann::ordered_json;
 
 std::vector<kvc_artifact> CompileResult::list() const {
-  std::vector<kvc_artifact> all;
+  std::vector<kvc_artifact> stages, others;
   for (const ArtifactsHandle &handle : artifacts) {
     const kvc_artifact *list = nullptr;
     int64_t count = 0;
     Diag().check(kvc_artifacts_list(handle.get(), &list, &count));
-    all.insert(all.end(), list, list + count);
+    for (int64_t i = 0; i < count; ++i)
+      (list[i].kind == KVC_EMIT_MLIR ? stages : others).push_back(list[i]);
   }
-  return all;
+  stages.insert(stages.end(), others.begin(), others.end());
+  return stages;
 }
 
 std::span<const kvc_phase> CompileResult::phases() const {
@@ -135,6 +138,26 @@ std::string phaseTable(const CompileResult &result) {
   return table.str();
 }
 
+/// What several kernels say alike is one line, "SPEC: decode, prefill: TEXT".
+std::string remarkLines(const CompileResult &result) {
+  std::vector<std::pair<std::string, std::string>> lines; ///< Text, kernels.
+  for (const std::string &remark : result.remarks) {
+    const size_t end = remark.find(": ");
+    const std::string kernel = remark.substr(0, end),
+                      text = remark.substr(end + 2);
+    auto line =
+        std::ranges::find(lines, text, &decltype(lines)::value_type::first);
+    if (line == lines.end())
+      lines.emplace_back(text, kernel);
+    else
+      line->second += ", " + kernel;
+  }
+  std::string all;
+  for (const auto &[text, kernels] : lines)
+    all += result.spec + ": " + kernels + ": " + text + "\n";
+  return all;
+}
+
 } // namespace
 
 std::string kvc::reportText(std::span<const CompileResult> results,
@@ -146,8 +169,7 @@ std::string kvc::reportText(std::span<const CompileResult> results,
     for (size_t i = 0; i < list.size(); ++i)
       files.add({result.paths[i], std::to_string(list[i].size)});
     if (remarks)
-      for (const std::string &remark : result.remarks)
-        text += result.spec + ": " + remark + "\n";
+      text += "\n" + remarkLines(result);
     if (report)
       text += "\n" + result.spec + "\n\n" + kernelTable(result) +
               phaseTable(result);

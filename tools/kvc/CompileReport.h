@@ -20,6 +20,7 @@ struct CompileResult {
   std::vector<std::string> remarks;
   std::vector<std::string> paths; ///< Of the artefacts, in the order of list().
 
+  /// MLIR first, stage by stage, then what is made of it.
   std::vector<kvc_artifact> list() const;
   /// Of the run that went furthest.
   std::span<const kvc_phase> phases() const;

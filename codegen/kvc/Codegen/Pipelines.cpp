@@ -76,7 +76,7 @@ static void buildPlacement(OpPassManager &passes,
 
 static void buildLoops(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createConvertKVCToKVK(
-      ConvertKVCToKVKOptions{options.target.integerDots}));
+      ConvertKVCToKVKOptions{options.target.integerDots, options.remarks}));
 }
 
 static void buildLayouts(OpPassManager &passes, const CompileOptions &options) {
@@ -167,8 +167,9 @@ struct HostPipelineOptions : PassPipelineOptions<HostPipelineOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("A target of `kvc compile`."),
                              llvm::cl::init("host")};
-  Option<int64_t> decodeRows{*this, "decode-rows",
-                             llvm::cl::desc("Query rows of a tile of decode.")};
+  Option<int64_t> decodeRows{
+      *this, "decode-rows",
+      llvm::cl::desc("Query rows of a tile of decode and of merge.")};
   Option<int64_t> prefillRows{
       *this, "prefill-rows",
       llvm::cl::desc("Query rows of a tile of prefill.")};

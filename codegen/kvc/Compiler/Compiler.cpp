@@ -168,7 +168,6 @@ llvm::Error Compilation::lower() {
       std::string text;
       llvm::raw_string_ostream stream(text);
       module->print(stream);
-      stream << '\n';
       add(KVC_EMIT_MLIR, "." + stage.name.str() + ".mlir", std::move(text));
       if (request.kinds == KVC_EMIT_MLIR)
         return llvm::Error::success();

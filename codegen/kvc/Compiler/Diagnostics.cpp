@@ -32,7 +32,10 @@ static std::string placeOf(Location location) {
 }
 
 static std::string textOf(Diagnostic &diagnostic) {
-  std::string text = placeOf(diagnostic.getLocation());
+  std::string text;
+  // Remarks name their kernel, which is more than a line of the spec says.
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+    text = placeOf(diagnostic.getLocation());
   if (!text.empty())
     text += ": ";
   text += diagnostic.str();

@@ -103,7 +103,6 @@ std::string printSpecMLIR(const spec::Spec &spec, MLIRContext &context) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
-  stream << '\n';
   return text;
 }
 

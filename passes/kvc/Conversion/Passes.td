@@ -25,6 +25,8 @@ def ConvertKVCToKVK : Pass<"convert-kvc-to-kvk", "::mlir::func::FuncOp"> {
   let options = [
     Option<"integerDots", "integer-dots", "bool", /*default=*/"true",
            "16-bit integer weights for integer codes of 8 bits and fewer, unless the queries are f32">,
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each product of codes: its types, and why.">,
   ];
   let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

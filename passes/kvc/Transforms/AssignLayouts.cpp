@@ -15,6 +15,7 @@
 #include "kvc/Analysis/TileOrder.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Remark.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,6 +41,7 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
+    explained.clear();
     WalkResult result = getOperation().walk([&](kvk::DotOp dot) {
       return failed(assign(dot)) ? WalkResult::interrupt()
                                  : WalkResult::advance();
@@ -91,10 +93,13 @@ private:
     widen.getResult().setType(kvk::TileType::get(
         tile.getShape(), tile.getElementType(), tile.getDims(),
         kvk::LayoutAttr::get(&getContext(), chosen->layout)));
-    if (remarks)
+    // A second dot over the same operand finds what the first was given.
+    if (remarks && explained.insert(widen).second)
       explain(dot, stringifyTensor(load.getTensor()), shape, *chosen, isGiven);
     return success();
   }
+
+  llvm::SmallPtrSet<Operation *, 4> explained;
 
   static std::optional<Candidate> choose(const layout::Storage &storage,
                                          const DotShape &shape) {
@@ -115,13 +120,13 @@ private:
   static void explain(kvk::DotOp dot, StringRef tensor, const DotShape &shape,
                       const Candidate &chosen, bool isGiven) {
     layout::Dim onLanes = lanesOf(chosen.layout, shape);
-    InFlightDiagnostic remark = mlir::emitRemark(dot.getLoc());
-    remark << tensor << " layout: " << nameOf(onLanes) << " on lanes"
-           << (isGiven ? " as asked" : "") << ", "
-           << (onLanes == shape.free ? "the free dim: no sum crosses lanes"
-                                     : "the contracted dim, as the storage has "
-                                       "it: sums cross lanes at the end")
-           << "; " << layout::str(chosen.layout);
+    InFlightDiagnostic remark = emitChoice(dot);
+    remark << tensor << " operand: " << nameOf(onLanes) << " on lanes"
+           << (isGiven ? " as asked" : "")
+           << (onLanes == shape.free ? ", no sum crosses lanes"
+                                     : ", as they lie in memory: sums cross "
+                                       "lanes at the end")
+           << "; digits " << layout::str(chosen.layout);
     if (chosen.reading.order.kind == TileOrder::Kind::Words)
       remark << "; words of " << chosen.reading.order.group << " codes";
     if (chosen.reading.channels != shape.extent('c'))

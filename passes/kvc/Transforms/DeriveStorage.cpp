@@ -12,6 +12,8 @@
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Remark.h"
+#include "kvc/Spec/Names.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -85,11 +87,13 @@ private:
     op.setPageAttr(builder.getI64IntegerAttr(pages.pageTokens));
     // One remark for each region of a kernel: all its ops share the order.
     if (remarks && remarked.insert(storage, kind, op.getTensor()))
-      mlir::emitRemark(op.getLoc())
-          << stringifyTensor(op.getTensor()) << " " << nameOf(kind)
-          << ": order " << layout::str(storage.getStorage().addr) << " of "
-          << storage.getWidth() << " bits in pages of " << pages.pageTokens
-          << " tokens";
+      emitChoice(op) << stringifyTensor(op.getTensor()) << " " << nameOf(kind)
+                     << ": " << storage.getWidth() << " bits in order "
+                     << layout::str(storage.getStorage().addr)
+                     << ", lowest first, in pages of " << pages.pageTokens
+                     << " tokens; the spec's order \""
+                     << spec::nameIn(spec::kOrderNames, spec.layout.order)
+                     << "\"";
     return true;
   }
 

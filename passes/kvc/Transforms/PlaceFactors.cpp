@@ -4,10 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Remark.h"
 #include "kvc/Transforms/Passes.h"
 #include "kvc/Transforms/Placement.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -19,17 +22,14 @@ namespace kvc {
 
 namespace {
 
-/// "score (256), then register (40960)".
+/// "score (256), register (40960)".
 std::string listOf(ArrayRef<PlaceCost> places) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(
-      places, stream,
-      [&](const PlaceCost &place) {
-        stream << stringifyPlace(place.place) << " ("
-               << llvm::format("%.0f", place.cost) << ")";
-      },
-      ", then ");
+  llvm::interleaveComma(places, stream, [&](const PlaceCost &place) {
+    stream << stringifyPlace(place.place) << " ("
+           << llvm::format("%.0f", place.cost) << ")";
+  });
   return text;
 }
 
@@ -48,15 +48,17 @@ private:
     DequantizeOp op = contraction.dequantize;
     if (!op.getScale())
       return success();
-    FailureOr<Place> scale = choose(contraction, "scale", op.getScalePlace(),
-                                    scalePlaces(contraction));
+    FailureOr<Place> scale =
+        choose(contraction, "scale", op.getScale(), op.getScalePlace(),
+               scalePlaces(contraction));
     if (failed(scale))
       return failure();
     op.setScalePlace(*scale);
     if (!op.getZero())
       return success();
-    FailureOr<Place> zero = choose(contraction, "zero", op.getZeroPlace(),
-                                   zeroPlaces(contraction, *scale));
+    FailureOr<Place> zero =
+        choose(contraction, "zero", op.getZero(), op.getZeroPlace(),
+               zeroPlaces(contraction, *scale));
     if (failed(zero))
       return failure();
     op.setZeroPlace(*zero);
@@ -65,21 +67,34 @@ private:
 
   /// A place that is already there is kept, if it is legal.
   FailureOr<Place> choose(CodeContraction &contraction, StringRef factor,
-                          std::optional<Place> given,
+                          Value tile, std::optional<Place> given,
                           ArrayRef<PlaceCost> places) {
     StringRef tensor = contraction.givesScores() ? "key" : "value";
-    Place chosen = given.value_or(places.front().place);
-    if (llvm::none_of(places, [&](const PlaceCost &place) {
-          return place.place == chosen;
-        }))
+    const PlaceCost *chosen = places.begin();
+    if (given)
+      chosen = llvm::find_if(places, [&](const PlaceCost &place) {
+        return place.place == *given;
+      });
+    if (chosen == places.end())
       return contraction.dequantize.emitOpError()
              << factor << " of the " << tensor << " cannot go to place "
-             << stringifyPlace(chosen) << ", legal: " << listOf(places);
-    if (remarks)
-      emitRemark(contraction.dequantize.getLoc())
-          << tensor << " " << factor << ": " << stringifyPlace(chosen)
-          << (given ? " as asked" : "") << "; by cost: " << listOf(places);
-    return chosen;
+             << stringifyPlace(*given) << ", legal: " << listOf(places);
+    if (!remarks)
+      return chosen->place;
+    auto others = llvm::to_vector(
+        llvm::make_filter_range(places, [&](const PlaceCost &place) {
+          return place.place != chosen->place;
+        }));
+    std::string cost;
+    llvm::raw_string_ostream(cost) << llvm::format("%.0f", chosen->cost);
+    emitChoice(contraction.dequantize)
+        << tensor << " " << factor << " ["
+        << llvm::join(dimsOf(tile.getType()), " ")
+        << "]: " << stringifyPlace(chosen->place) << (given ? " as asked," : "")
+        << " at " << cost << " operations per tile; "
+        << (others.empty() ? "no other place is legal"
+                           : "others: " + listOf(others));
+    return chosen->place;
   }
 };
 

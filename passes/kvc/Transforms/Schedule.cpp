@@ -22,6 +22,7 @@
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Remark.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -142,25 +143,30 @@ private:
     }
     if (!remarks)
       return;
+    explainRows(op, costOf(target, rows, isPrefill ? 0 : group), isGiven,
+                std::move(costs));
+    emitChoice(op) << "tile_tokens: " << tokens
+                   << (tokensGiven ? " as asked"
+                                   : ", four vectors of 16 tokens: a tile "
+                                     "loads each weight once");
+  }
+
+  static void explainRows(AttendOp op, RowCost chosen, bool isGiven,
+                          SmallVector<RowCost> costs) {
+    llvm::erase_if(costs, [&](auto &each) { return each.rows == chosen.rows; });
     llvm::sort(costs, [](auto &a, auto &b) { return a.cost < b.cost; });
     std::string text;
     llvm::raw_string_ostream stream(text);
-    llvm::interleave(
-        ArrayRef(costs).take_front(4), stream,
-        [&](const RowCost &each) {
-          stream << each.rows << " (" << llvm::format("%.2f", each.cost) << ")";
-        },
-        ", then ");
-    mlir::emitRemark(op.getLoc())
-        << "tile_rows: " << rows << (isGiven ? " as asked" : "")
-        << "; the fewest within 5 % of the cheapest, by operations "
-           "per row and vector of operands: "
-        << text;
-    mlir::emitRemark(op.getLoc())
-        << "tile_tokens: " << tokens
-        << (tokensGiven ? " as asked"
-                        : "; four vectors of 16 tokens, so that a tile "
-                          "loads each weight once");
+    stream << "tile_rows: " << chosen.rows << (isGiven ? " as asked," : "")
+           << llvm::format(" at %.2f", chosen.cost)
+           << " operations per row and vector of operands"
+           << (isGiven ? "" : ", the fewest within 5 % of the cheapest")
+           << (costs.empty() ? "" : "; others: ");
+    llvm::interleaveComma(
+        ArrayRef(costs).take_front(3), stream, [&](const RowCost &each) {
+          stream << each.rows << llvm::format(" (%.2f)", each.cost);
+        });
+    emitChoice(op) << text;
   }
 
   void schedule(MergeOp op) {
@@ -170,11 +176,10 @@ private:
         decodeRows ? int64_t(decodeRows) : std::min(group, kMergeRows));
     op.setTileRows(rows);
     if (remarks)
-      mlir::emitRemark(op.getLoc())
-          << "tile_rows: " << rows
-          << (isGiven ? " as asked"
-                      : "; the group's, at most 4: rows share only "
-                        "the loop over the splits");
+      emitChoice(op) << "tile_rows: " << rows
+                     << (isGiven ? " as asked"
+                                 : ", those of a group, at most 4: rows share "
+                                   "only the loop over the splits");
   }
 
   HostTarget target;

@@ -23,6 +23,7 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Remark.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,24 +95,29 @@ private:
     double bytes = bytesPerToken(spec),
            products = double(*op.getTileRows()) *
                       double(spec.attention.headDim + spec.attention.valueDim);
-    int64_t tokens =
-        asked ? asked
-              : std::max(tile, powerNear(isPrefill ? kSplitProducts / products
-                                                   : kSplitBytes / bytes));
+    int64_t nearest =
+        powerNear(isPrefill ? kSplitProducts / products : kSplitBytes / bytes);
+    int64_t tokens = asked ? asked : std::max(tile, nearest);
     kernel->setAttr(kSplitAttrName, Builder(op).getI64IntegerAttr(tokens));
     if (!remarks)
       return success();
-    auto remark = mlir::emitRemark(op.getLoc())
-                  << "split_tokens: " << tokens << (asked ? " as asked" : "");
-    std::string size;
-    llvm::raw_string_ostream stream(size);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << "split_tokens: " << tokens;
+    if (asked)
+      stream << " as asked";
+    else if (nearest < tile)
+      stream << ", one tile";
+    else
+      stream << ", the power of two nearest to "
+             << (isPrefill ? "2^26 products" : "256 KiB");
     if (isPrefill)
-      stream << llvm::format("%.1f million products of a row tile",
+      stream << llvm::format(": %.1f million products in a row tile",
                              products * double(tokens) / 1e6);
     else
-      stream << llvm::format("%.0f KiB of one kv head",
+      stream << llvm::format(": %.0f KiB of one kv head",
                              bytes * double(tokens) / 1024);
-    remark << "; " << size;
+    emitChoice(op) << text;
     return success();
   }
 };

@@ -29,17 +29,19 @@ func.func @words(%cache: !kvc.cache<#s>, %q: memref<4x128xi16>, %qf: memref<4x12
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[KEY]]>
   %kw = kvk.widen %k {bias = 8 : i64} : !codes to !pairs
   // CHECK-NEXT: kvk.dot {{.*}}, !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[KEY]]> into
-  // expected-remark @below {{key layout: tokens on lanes, the free dim: no sum crosses lanes; pack c0 | reg c1 c2 c3 c4 c5 c6 t4 t5 | lane t0 t1 t2 t3; words of 8 codes}}
+  // expected-remark @below {{key operand: tokens on lanes, no sum crosses lanes; digits pack c0 | reg c1 c2 c3 c4 c5 c6 t4 t5 | lane t0 t1 t2 t3; words of 8 codes}}
   kvk.dot %q, %kw into %s {contract = "c"} : memref<4x128xi16>, !pairs into memref<4x64xf32>
+  // What was chosen is said once, however many dots read it.
+  kvk.dot %q, %kw into %s {accumulate, contract = "c"} : memref<4x128xi16>, !pairs into memref<4x64xf32>
   // Float weights meet one element a lane.
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xf32, #kvc.dims<t, c>, #[[FLOAT_KEY]]>
   %kf = kvk.widen %k {bias = 8 : i64} : !codes to !floats
-  // expected-remark @below {{key layout: tokens on lanes}}
+  // expected-remark @below {{key operand: tokens on lanes,}}
   kvk.dot %qf, %kf into %s {contract = "c"} : memref<4x128xf32>, !floats into memref<4x64xf32>
   %v = kvk.load %cache[%i, %i] valid %i channels %i {tensor = #kvc.tensor<value>, storage = #values, page = 64 : i64} : !kvc.cache<#s> to !codes
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[VALUE]]>
   %vw = kvk.widen %v {bias = 8 : i64} : !codes to !pairs
-  // expected-remark @below {{value layout: channels on lanes, the free dim}}
+  // expected-remark @below {{value operand: channels on lanes, no sum crosses lanes}}
   kvk.dot %p, %vw into %o {contract = "t"} : memref<4x64xi16>, !pairs into memref<4x128xf32>
   return
 }
@@ -49,12 +51,12 @@ func.func @rows(%cache: !kvc.cache<#s>, %q: memref<4x128xi16>, %p: memref<4x64xi
   %k = kvk.load %cache[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, storage = #rows, page = 64 : i64} : !kvc.cache<#s> to !codes
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[KEY_ROWS]]>
   %kw = kvk.widen %k {bias = 8 : i64} : !codes to !pairs
-  // expected-remark @below {{key layout: channels on lanes, the contracted dim, as the storage has it: sums cross lanes at the end}}
+  // expected-remark @below {{key operand: channels on lanes, as they lie in memory: sums cross lanes at the end}}
   kvk.dot %q, %kw into %s {contract = "c"} : memref<4x128xi16>, !pairs into memref<4x64xf32>
   %v = kvk.load %cache[%i, %i] valid %i channels %i {tensor = #kvc.tensor<value>, storage = #rows, page = 64 : i64} : !kvc.cache<#s> to !codes
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[VALUE_ROWS]]>
   %vw = kvk.widen %v {bias = 8 : i64} : !codes to !pairs
-  // expected-remark @below {{value layout: channels on lanes, the free dim}}
+  // expected-remark @below {{value operand: channels on lanes, no sum crosses lanes}}
   kvk.dot %p, %vw into %o {contract = "t"} : memref<4x64xi16>, !pairs into memref<4x128xf32>
   return
 }
@@ -65,7 +67,7 @@ func.func @given(%cache: !kvc.cache<#s>, %q: memref<4x128xi16>, %s: memref<4x64x
   %k = kvk.load %cache[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, storage = #keys, page = 64 : i64} : !kvc.cache<#s> to !codes
   // CHECK: kvk.widen {{.*}} to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #[[FEWER]]>
   %kw = kvk.widen %k {bias = 8 : i64} : !codes to !fewer
-  // expected-remark @below {{key layout: tokens on lanes as asked}}
+  // expected-remark @below {{key operand: tokens on lanes as asked, no sum crosses lanes}}
   kvk.dot %q, %kw into %s {contract = "c"} : memref<4x128xi16>, !fewer into memref<4x64xf32>
   return
 }

@@ -10,7 +10,7 @@
 
 // The query knows no tokens.
 func.func @query(%q: !q, %u: !u, %s: !t) -> !p {
-  // expected-error @below {{scale of the key cannot go to place query, legal: score (256), then register (49152)}}
+  // expected-error @below {{scale of the key cannot go to place query, legal: score (256), register (49152)}}
   %x = kvc.dequantize %u, %s {scale_place = #kvc.place<query>} : !u, !t to !x
   %y = kvc.contract %q, %x : !q, !x to !p
   return %y : !p
@@ -42,7 +42,7 @@ func.func @min(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
 
 // Tokens are summed over: their scale cannot wait for the output.
 func.func @output(%p: !p, %u: !u, %s: !t) -> !o {
-  // expected-error @below {{scale of the value cannot go to place output, legal: p (256), then register (49152)}}
+  // expected-error @below {{scale of the value cannot go to place output, legal: p (256), register (49152)}}
   %x = kvc.dequantize %u, %s {scale_place = #kvc.place<output>} : !u, !t to !x
   %y = kvc.contract %p, %x : !p, !x to !o
   return %y : !o

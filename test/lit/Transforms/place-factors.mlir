@@ -22,8 +22,8 @@
 // CHECK-LABEL: func.func @key_token(
 // CHECK: kvc.dequantize {{.*}} {centre = 8 : i64, scale_place = #kvc.place<score>, zero_kind = "min", zero_place = #kvc.place<score>}
 func.func @key_token(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
-  // expected-remark @below {{key scale: score; by cost: score (256), then register (49152)}}
-  // expected-remark @below {{key zero: score; by cost: score (256)}}
+  // expected-remark @below {{key scale [t]: score at 256 operations per tile; others: register (49152)}}
+  // expected-remark @below {{key zero [t]: score at 256 operations per tile; no other place is legal}}
   %x = kvc.dequantize %u, %s, %z {centre = 8 : i64, zero_kind = "min"} : !u, !t, !t to !x
   %y = kvc.contract %q, %x : !q, !x to !p
   return %y : !p
@@ -33,8 +33,8 @@ func.func @key_token(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
 // CHECK-LABEL: func.func @key_blocks(
 // CHECK: kvc.dequantize {{.*}} {centre = 8 : i64, scale_place = #kvc.place<partial>, zero_kind = "code", zero_place = #kvc.place<score>}
 func.func @key_blocks(%q: !qb, %u: !ub, %s: !tb, %z: !tb) -> !p {
-  // expected-remark @below {{key scale: partial; by cost: partial (2048), then register (49152)}}
-  // expected-remark @below {{key zero: score; by cost: score (1024), then register (49152)}}
+  // expected-remark @below {{key scale [t b]: partial at 2048 operations per tile; others: register (49152)}}
+  // expected-remark @below {{key zero [t b]: score at 1024 operations per tile; others: register (49152)}}
   %x = kvc.dequantize %u, %s, %z {centre = 8 : i64, zero_kind = "code"} : !ub, !tb, !tb to !xb
   %y = kvc.contract %q, %x : !qb, !xb to !p
   return %y : !p
@@ -44,7 +44,7 @@ func.func @key_blocks(%q: !qb, %u: !ub, %s: !tb, %z: !tb) -> !p {
 // CHECK-LABEL: func.func @key_narrow_blocks(
 // CHECK: kvc.dequantize {{.*}} {scale_place = #kvc.place<register>}
 func.func @key_narrow_blocks(%q: tensor<4x16x8xf32, #kvc.dims<r, b, e>>, %u: tensor<64x16x8xi8, #kvc.dims<t, b, e>>, %s: tensor<64x16xf32, #kvc.dims<t, b>>) -> !p {
-  // expected-remark @below {{key scale: register; by cost: register (49152)}}
+  // expected-remark @below {{key scale [t b]: register at 49152 operations per tile; no other place is legal}}
   %x = kvc.dequantize %u, %s : tensor<64x16x8xi8, #kvc.dims<t, b, e>>, tensor<64x16xf32, #kvc.dims<t, b>> to tensor<64x16x8xf32, #kvc.dims<t, b, e>>
   %y = kvc.contract %q, %x : tensor<4x16x8xf32, #kvc.dims<r, b, e>>, tensor<64x16x8xf32, #kvc.dims<t, b, e>> to !p
   return %y : !p
@@ -54,7 +54,7 @@ func.func @key_narrow_blocks(%q: tensor<4x16x8xf32, #kvc.dims<r, b, e>>, %u: ten
 // CHECK-LABEL: func.func @key_channel(
 // CHECK: kvc.dequantize {{.*}} {scale_place = #kvc.place<query>}
 func.func @key_channel(%q: !q, %u: !u, %s: !c) -> !p {
-  // expected-remark @below {{key scale: query; by cost: query (512), then register (49152)}}
+  // expected-remark @below {{key scale [c]: query at 512 operations per tile; others: register (49152)}}
   %x = kvc.dequantize %u, %s : !u, !c to !x
   %y = kvc.contract %q, %x : !q, !x to !p
   return %y : !p
@@ -64,8 +64,8 @@ func.func @key_channel(%q: !q, %u: !u, %s: !c) -> !p {
 // CHECK-LABEL: func.func @value_token(
 // CHECK: kvc.dequantize {{.*}} {centre = 8 : i64, scale_place = #kvc.place<p>, zero_kind = "min", zero_place = #kvc.place<output>}
 func.func @value_token(%p: !p, %u: !vu, %s: !t, %z: !t) -> !o {
-  // expected-remark @below {{value scale: p; by cost: p (256), then register (49152)}}
-  // expected-remark @below {{value zero: output; by cost: output (256)}}
+  // expected-remark @below {{value scale [t]: p at 256 operations per tile; others: register (49152)}}
+  // expected-remark @below {{value zero [t]: output at 256 operations per tile; no other place is legal}}
   %x = kvc.dequantize %u, %s, %z {centre = 8 : i64, zero_kind = "min"} : !vu, !t, !t to !vx
   %y = kvc.contract %p, %x : !p, !vx to !o
   return %y : !o
@@ -74,7 +74,7 @@ func.func @value_token(%p: !p, %u: !vu, %s: !t, %z: !t) -> !o {
 // CHECK-LABEL: func.func @value_blocks(
 // CHECK: kvc.dequantize {{.*}} {scale_place = #kvc.place<p>}
 func.func @value_blocks(%p: !p, %u: !ub, %s: !tb) -> !ob {
-  // expected-remark @below {{value scale: p; by cost: p (4096), then register (49152)}}
+  // expected-remark @below {{value scale [t b]: p at 4096 operations per tile; others: register (49152)}}
   %x = kvc.dequantize %u, %s : !ub, !tb to !xb
   %y = kvc.contract %p, %x : !p, !xb to !ob
   return %y : !ob
@@ -83,7 +83,7 @@ func.func @value_blocks(%p: !p, %u: !ub, %s: !tb) -> !ob {
 // CHECK-LABEL: func.func @value_channel(
 // CHECK: kvc.dequantize {{.*}} {scale_place = #kvc.place<output>}
 func.func @value_channel(%p: !p, %u: !vu, %s: !d) -> !o {
-  // expected-remark @below {{value scale: output; by cost: output (512), then register (49152)}}
+  // expected-remark @below {{value scale [d]: output at 512 operations per tile; others: register (49152)}}
   %x = kvc.dequantize %u, %s : !vu, !d to !vx
   %y = kvc.contract %p, %x : !p, !vx to !o
   return %y : !o
@@ -94,8 +94,8 @@ func.func @value_channel(%p: !p, %u: !vu, %s: !d) -> !o {
 // CHECK-LABEL: func.func @given(
 // CHECK: kvc.dequantize {{.*}} {centre = 8 : i64, scale_place = #kvc.place<register>, zero_kind = "min", zero_place = #kvc.place<register>}
 func.func @given(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
-  // expected-remark @below {{key scale: register as asked; by cost: score (256), then register (49152)}}
-  // expected-remark @below {{key zero: register as asked; by cost: score (256), then register (8192)}}
+  // expected-remark @below {{key scale [t]: register as asked, at 49152 operations per tile; others: score (256)}}
+  // expected-remark @below {{key zero [t]: register as asked, at 8192 operations per tile; others: score (256)}}
   %x = kvc.dequantize %u, %s, %z {centre = 8 : i64, scale_place = #kvc.place<register>, zero_kind = "min", zero_place = #kvc.place<register>} : !u, !t, !t to !x
   %y = kvc.contract %q, %x : !q, !x to !p
   return %y : !p

@@ -29,10 +29,10 @@ kvc.attention_spec @four #four
 // FORCED: kvc.attend {{.*}} {tile_rows = 32 : i64, tile_tokens = 128 : i64}
 // FORCED: kvc.merge {{.*}} {spec = #four, tile_rows = 5 : i64}
 
-// REMARK: remark: tile_rows: 4; the fewest within 5 % of the cheapest, by operations per row and vector of operands: 4 (2.00), then 2 (2.75), then 3 (3.38), then 1 (4.25)
-// REMARK: remark: tile_tokens: 64; four vectors of 16 tokens, so that a tile loads each weight once
-// REMARK: remark: tile_rows: 16; the fewest
-// REMARK: remark: tile_rows: 4; the group's, at most 4: rows share only the loop over the splits
+// REMARK: remark: decode: tile_rows: 4 at 2.00 operations per row and vector of operands, the fewest within 5 % of the cheapest; others: 2 (2.75), 3 (3.38), 1 (4.25){{$}}
+// REMARK: remark: decode: tile_tokens: 64, four vectors of 16 tokens: a tile loads each weight once
+// REMARK: remark: prefill: tile_rows: 16 at 1.81 {{.*}}; others: 128 (1.76), 64 (1.77), 32 (1.78){{$}}
+// REMARK: remark: merge: tile_rows: 4, those of a group, at most 4: rows share only the loop over the splits
 
 // -----
 
@@ -46,6 +46,7 @@ kvc.attention_spec @one #one
 // CHECK-LABEL: func.func @decode(
 // CHECK: kvc.attend {{.*}} {tile_rows = 1 : i64
 // CHECK: kvc.merge {{.*}} tile_rows = 1 : i64}
+// REMARK: remark: decode: tile_rows: 1 at {{.*}} of the cheapest{{$}}
 
 // -----
 

@@ -249,7 +249,8 @@ TEST_F(JitApi, RemarksNameTheirKernel) {
     EXPECT_EQ(remark.rfind("decode: ", 0), 0u) << remark;
   // Every pass that chooses says so.
   for (const char *choice : {"tile_rows: ", "tile_tokens: ", "split_tokens: ",
-                             "key scale: ", "key codes: ", "key layout: "})
+                             "key scale [t]: ", "key product: ", "key codes: ",
+                             "key operand: "})
     EXPECT_TRUE(std::any_of(
         remarks.begin(), remarks.end(),
         [&](const std::string &remark) {

@@ -8,10 +8,14 @@
 
 #include "kvc/Conversion/Passes.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Remark.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
 
 namespace kvc {
 
@@ -26,7 +30,36 @@ public:
 
   void runOnOperation() override {
     if (failed(Converter(getOperation(), integerDots).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    if (!remarks)
+      return;
+    llvm::SmallPtrSet<void *, 4> explained;
+    getOperation().walk([&](kvk::DotOp dot) {
+      if (explained.insert(dot.getX().getAsOpaquePointer()).second)
+        explain(dot);
+    });
+  }
+
+private:
+  void explain(kvk::DotOp dot) {
+    InFlightDiagnostic remark = emitChoice(dot);
+    bool isKey = dot.getContract() == "c" || dot.getContract() == "minor";
+    remark << (isKey ? "key" : "value") << " product: ";
+    if (!dot.getTileType()) {
+      remark << "f32 weights and a panel of f32: factors stay on the codes";
+    } else if (dot.getWeights().getType().getElementType().isInteger(16)) {
+      remark << "16-bit integer weights and codes, two products per 32 bits";
+      if (llvm::count_if(dot.getX().getUsers(), llvm::IsaPred<kvk::DotOp>) > 1)
+        remark << "; once more with what rounding left of rows in which one "
+                  "channel stands out";
+    } else {
+      auto widen = dot.getX().getDefiningOp<kvk::WidenOp>();
+      remark << "f32 weights: "
+             << (!widen.getSource().getType().getElementType().isInteger()
+                     ? "floats are stored"
+                 : integerDots ? "16 bits are too few for f32 queries"
+                               : "this target takes no integer products");
+    }
   }
 };
 
