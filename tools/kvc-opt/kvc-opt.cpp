@@ -19,8 +19,19 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+
+/// What is registered before main() are hundreds of options of LLVM's code
+/// generators, of no use to passes: --help is for ours, --help-hidden has all.
+static void hideOptionsOfLLVM() {
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (option->getOptionHiddenFlag() == llvm::cl::NotHidden &&
+        llvm::is_contained(option->Categories, &llvm::cl::getGeneralCategory()))
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
 
 int main(int argc, char **argv) {
+  hideOptionsOfLLVM();
   mlir::DialectRegistry registry;
   kvc::registerKVCDialects(registry);
   kvc::registerUpstreamDialects(registry);

@@ -13,13 +13,13 @@
 #include "kvc/BenchCase.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/Progress.h"
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -41,19 +41,6 @@ struct Row {
   Measurement measured;
 
   double gbs() const { return bytes * 1e-3 / measured.stepUs.median; }
-};
-
-/// Says what is going on where that takes longer than a moment.
-class Progress {
-public:
-  void say(size_t done, size_t all, const std::string &what) const {
-    if (watch.seconds() > 2)
-      std::fprintf(stderr, "kvc: bench: %zu of %zu: %s\n", done + 1, all,
-                   onOneLine(what).c_str());
-  }
-
-private:
-  Stopwatch watch;
 };
 
 /// The memory that streaming reads run over, written once so that it is there.
@@ -129,13 +116,14 @@ void bench(const BenchOptions &options) {
   if (options.device != "host")
     throw Failure("--device: expected host, the only one of this build, got " +
                   inQuotes(options.device));
-  const Progress progress;
+  Progress progress("bench");
   const CompilerHandle compiler = createCompiler();
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
   // Everything that can be wrong is found before the first measurement.
   std::vector<Engine> engines;
   std::vector<std::optional<Engine>> twins;
   for (const std::string &path : options.specs) {
+    progress.begin("compiling " + path);
     engines.emplace_back(compiler.get(), readFile(path), path, compile);
     std::optional<std::string> text = twinOf(engines.back().spec());
     twins.emplace_back();
@@ -160,9 +148,9 @@ void bench(const BenchOptions &options) {
     for (int64_t context : options.contexts)
       for (int64_t batch : options.batches) {
         const Engine &engine = engines[i];
-        progress.say(rows.size(), all,
-                     options.specs[i] + ", " + std::to_string(context) +
-                         " tokens x " + std::to_string(batch));
+        progress.begin(rows.size(), all,
+                       options.specs[i] + ", " + std::to_string(context) +
+                           " tokens x " + std::to_string(batch));
         ColdCache ours(engine, context, batch, cold);
         std::optional<ColdCache> theirs;
         if (twins[i])
@@ -195,7 +183,8 @@ void kvc::addBenchCommand(CLI::App &app) {
           [options](const std::string &text) {
             options->device = parseDevice(text);
           },
-          "host, sim, cuda or cuda:N; default host.")
+          "host, the default. sim, cuda and cuda:N are known and refused: "
+          "this build has the host only.")
       ->type_name("NAME");
   addIntegers(*command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");

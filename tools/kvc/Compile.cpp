@@ -8,6 +8,7 @@
 #include "kvc/Commands.h"
 #include "kvc/CompileReport.h"
 #include "kvc/OutputFiles.h"
+#include "kvc/Progress.h"
 #include "kvc/Targets.h"
 
 #include <CLI/CLI.hpp>
@@ -123,8 +124,11 @@ void compile(const CompileOptions &options) {
     files.protect("SPEC " + inQuotes(spec), spec);
   const CompilerHandle compiler = createCompiler();
   std::vector<CompileResult> results(options.specs.size());
-  for (size_t i = 0; i < options.specs.size(); ++i)
+  Progress progress("compile");
+  for (size_t i = 0; i < options.specs.size(); ++i) {
+    progress.begin(i, options.specs.size(), options.specs[i]);
     compileSpec(options, compiler.get(), options.specs[i], results[i]);
+  }
   checkNames(results);
 
   folder.emplace(options.out);

@@ -14,6 +14,7 @@
 #include "kvc/Commands.h"
 #include "kvc/Decode.h"
 #include "kvc/Inputs.h"
+#include "kvc/Progress.h"
 #include "kvc/Reference.h"
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
@@ -233,9 +234,12 @@ std::string asJson(const std::vector<Row> &rows) {
 void eval(const EvalOptions &options) {
   const CompilerHandle compiler = createCompiler();
   const Threads threads(options.threads);
+  Progress progress("eval");
   std::vector<Row> rows;
-  for (const std::string &path : options.specs)
+  for (const std::string &path : options.specs) {
+    progress.begin(rows.size(), options.specs.size(), path);
     rows.push_back(evaluate(options, compiler.get(), path, threads));
+  }
   print(options.json ? asJson(rows) : asText(rows));
 }
 

@@ -69,6 +69,7 @@ void kvc::addInspectCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "inspect", "Show what a spec or a safetensors file says.");
   addFile(*command, "FILE", options->file, "A spec or a safetensors file.")
+      ->type_name("")
       ->required();
   command->add_flag("--json", options->json, "Print JSON.");
   command->callback([options] { inspect(*options); });

@@ -8,6 +8,7 @@
 #include "kvc/Commands.h"
 #include "kvc/Inputs.h"
 #include "kvc/OutputFiles.h"
+#include "kvc/Progress.h"
 #include "kvc/Targets.h"
 
 #include <CLI/CLI.hpp>
@@ -131,19 +132,26 @@ void run(const RunOptions &options) {
   if (!options.fastMath.empty())
     throw Failure("--fast-math: not lowered yet: " + options.fastMath);
 
+  Progress progress("run");
+  progress.begin("compiling " + options.spec);
   const CompilerHandle compiler = createCompiler();
   const std::string target = options.cpu.empty() ? "host" : options.cpu;
   const Engine engine(compiler.get(), readFile(options.spec), options.spec,
                       compileOptionsFor(target));
+  progress.begin("reading " + options.inputs);
   const BatchInputs inputs = readInputs(options.inputs, engine.info());
   const Threads threads(options.threads);
   const CacheHandle cache = engine.createCache(inputs, options.poison);
   std::vector<kvc_sequence> sequences;
+  progress.begin("appending " + std::to_string(inputs.keys()) + " tokens");
   const double appendUs = engine.append(
       inputs, cache.get(), options.appendChunk, threads.loop(), sequences);
+  progress.begin("attending with " + std::to_string(inputs.queries()) +
+                 " queries");
   const Outputs outputs =
       engine.attend(inputs, cache.get(), sequences, threads.loop());
 
+  progress.begin("writing " + options.output);
   const kvc_spec_info &info = engine.info();
   const safetensors::Tensor results[] = {
       namedTensor("out", fileTypeOf(info.output),
@@ -204,7 +212,8 @@ void kvc::addRunCommand(CLI::App &app) {
           [options](const std::string &text) {
             options->device = parseDevice(text);
           },
-          "host, sim, cuda or cuda:N; default host.")
+          "host, the default. sim, cuda and cuda:N are known and refused: "
+          "this build has the host only.")
       ->type_name("NAME");
   addInteger(*command, "--append-chunk", options->appendChunk, 1, kMaxTokens,
              "Append at most N tokens of every sequence per call; default: all "
@@ -214,7 +223,7 @@ void kvc::addRunCommand(CLI::App &app) {
   addFile(*command, "--stats", options->stats,
           "Gets bytes, times and the compile time (JSON).");
   addName(*command, "--fast-math", options->fastMath, {"q8"},
-          "Faster, less exact arithmetic");
+          "Faster, less exact arithmetic, refused as not lowered yet");
   addName(*command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for, on the host; default host");
   addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
