@@ -19,11 +19,15 @@ static float q[TOKENS][DIM], k[TOKENS][DIM], v[TOKENS][DIM], out[TOKENS][DIM];
 int main(int argc, char **argv) {
   char spec[4096], text[512] = "";
   kvc_diag diag = KVC_DIAG_INIT(text);
-  FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
-  if (!file)
+  if (argc != 2)
     return fprintf(stderr, "usage: jit SPEC\n"), 2;
-  size_t size = fread(spec, 1, sizeof(spec), file);
-  fclose(file);
+  FILE *file = fopen(argv[1], "rb");
+  size_t size = file ? fread(spec, 1, sizeof(spec), file) : 0;
+  if (file)
+    fclose(file);
+  if (size == 0 || size == sizeof(spec))
+    return fprintf(stderr, "%s: expected a file of 1 to 4095 bytes\n", argv[1]),
+           1;
 
   /* Text becomes kernels in this process. The compiler may go afterwards. */
   kvc_compiler *compiler;
@@ -35,6 +39,18 @@ int main(int argc, char **argv) {
       kvc_compiler_free(compiler) || kvc_jit_module_table(code, &table) ||
       kvc_module_create(table, &diag, &module))
     return fprintf(stderr, "%s\n", text), 1;
+
+  /* What the spec wants of the arrays above. */
+  kvc_cache_options memory = {sizeof(memory), .capacity_tokens = TOKENS};
+  kvc_spec_info info = {.struct_size = sizeof(info)};
+  if (kvc_module_spec(module, &diag, &memory.spec) ||
+      kvc_spec_get_info(memory.spec, &diag, &info))
+    return fprintf(stderr, "%s\n", text), 1;
+  if (info.q_heads != 1 || info.head_dim != DIM || info.value_dim != DIM ||
+      info.query != KVC_F32 || info.output != KVC_F32)
+    return fprintf(stderr, "%s: expected one head of %d channels in f32\n",
+                   argv[1], DIM),
+           1;
 
   for (int t = 0; t < TOKENS; ++t) {
     k[t][t] = 10;
@@ -49,12 +65,10 @@ int main(int argc, char **argv) {
   kvc_sequence sequence;
   int64_t added = TOKENS;
   int32_t rows[] = {0, TOKENS}, most = TOKENS;
-  kvc_cache_options memory = {sizeof(memory), .capacity_tokens = TOKENS};
   kvc_plan_options bounds = {sizeof(bounds), module, 1, &most, &most, NULL};
   kvc_append_request request = {sizeof(request), 1, &sequence, &added};
   kvc_out_rows result = {.data = out};
-  if (kvc_module_spec(module, &diag, &memory.spec) ||
-      kvc_cache_create(&memory, &diag, &cache) ||
+  if (kvc_cache_create(&memory, &diag, &cache) ||
       kvc_cache_create_sequence(cache, &diag, &sequence) ||
       kvc_plan_create(&bounds, &diag, &plan) ||
       kvc_cache_append(cache, &request, &diag))

@@ -20,6 +20,9 @@ if(TARGET kvc)
   add_executable(kvc::kvc ALIAS kvc)
 endif()
 
+# All that `cmake --install` copies, without the tests.
+add_custom_target(kvc-package DEPENDS ${kvc_package_targets})
+
 if(NOT KVC_INSTALL)
   return()
 endif()
