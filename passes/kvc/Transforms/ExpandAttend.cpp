@@ -122,7 +122,9 @@ private:
       Value slope = LoadRowValuesOp::create(
           b, b.f32Tile({row()}), op.getSlopes(), begin, op.getRowEnd(),
           op.getKvHead(), attention.group());
-      rows.slope = b.mul(slope, scoreFactor());
+      // Finite, for the distance may be 0.
+      constexpr double largest = std::numeric_limits<float>::max();
+      rows.slope = b.clamp(b.scale(slope, scoreFactor()), -largest, largest);
     }
     return rows;
   }
@@ -227,7 +229,7 @@ private:
     Value keys = emitDequantised(spec::Tensor::Key, "c", start, valid);
     Value scores =
         ContractOp::create(b, rows.query, keys, ArrayRef<StringRef>{"r", "t"});
-    scores = b.mul(scores, attention.scale * scoreFactor());
+    scores = b.scale(scores, attention.scale * scoreFactor());
     if (attention.alibi) {
       // Both terms and their sum are whole numbers: exact below 2^24.
       Value fromStart = b.toF32(b.subInt(b.toI64(start), rows.position));
@@ -236,8 +238,8 @@ private:
       scores = b.add(scores, b.mul(distance, rows.slope));
     }
     if (attention.softcap)
-      scores = b.mul(math::TanhOp::create(b, scores),
-                     *attention.softcap * std::numbers::log2e);
+      scores = b.scale(math::TanhOp::create(b, scores),
+                       *attention.softcap * std::numbers::log2e);
     Value minusInf =
         b.constantLike(scores, -std::numeric_limits<double>::infinity());
     return b.select(emitVisible(rows, start, valid, scores.getType()), scores,

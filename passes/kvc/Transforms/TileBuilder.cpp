@@ -128,6 +128,14 @@ Value TileBuilder::clamp(Value value, double low, double high) {
   return arith::MinNumFOp::create(*this, raised, constantLike(value, high));
 }
 
+Value TileBuilder::scale(Value value, double factor) {
+  for (; factor >= 0x1p127; factor *= 0x1p-64)
+    value = mul(value, 0x1p64);
+  for (; factor > 0 && factor < 0x1p-126; factor *= 0x1p64)
+    value = mul(value, 0x1p-64);
+  return mul(value, factor);
+}
+
 Value TileBuilder::compare(arith::CmpFPredicate predicate, Value lhs,
                            double rhs) {
   return arith::CmpFOp::create(*this, predicate, lhs, constantLike(lhs, rhs));

@@ -89,6 +89,10 @@ public:
   mlir::Value div(mlir::Value lhs, double rhs) {
     return div(lhs, constantLike(lhs, rhs));
   }
+  /// `value` times a factor of any size, in steps that are normal f32s: as one
+  /// constant a large factor would be infinite and make NaN of 0, and a small
+  /// one would have lost bits.
+  mlir::Value scale(mlir::Value value, double factor);
   /// Ordered comparison with a constant.
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
                       double rhs);

@@ -283,10 +283,15 @@ func.func @sinks(%cache: !kvc.cache<#sinks>, %q: memref<?x?x64xf16, strided<[?, 
 // CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[QUERIES:[^:]*]]: index, %[[LENGTH:[^:]*]]: index, %[[ROW0:[^:]*]]: index, %[[ROW_END:[^:]*]]: index, %[[KEY0:[^:]*]]: index, %[[KEY_END:[^:]*]]: index)
 // CHECK-DAG: %[[SCALE:.*]] = arith.constant dense<0.180336878> : tensor<4x64xf32, #kvc.dims<r, t>>
 // CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<1.44269502> : tensor<4xf32, #kvc.dims<r>>
+// CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-3.40282347E+38> : tensor<4xf32, #kvc.dims<r>>
+// CHECK-DAG: %[[HIGH:.*]] = arith.constant dense<3.40282347E+38> : tensor<4xf32, #kvc.dims<r>>
 // CHECK: %[[QUERY_OF:.*]] = arith.divui {{.*}} : tensor<4xi64, #kvc.dims<r>>
 // CHECK: %[[POS:.*]] = arith.addi %[[QUERY_OF]],
 // CHECK-NEXT: %[[SLOPE:.*]] = kvc.load_row_values %[[SLOPES]][%[[ROW:.*]] to %[[ROW_END]], %[[HEAD]]] group 3 : memref<?xf32> to tensor<4xf32, #kvc.dims<r>>
-// CHECK-NEXT: %[[SLOPE2:.*]] = arith.mulf %[[SLOPE]], %[[LOG2E]]
+// CHECK-NEXT: %[[SLOPE_LOG2E:.*]] = arith.mulf %[[SLOPE]], %[[LOG2E]]
+// Finite, so that it counts for nothing at distance 0.
+// CHECK-NEXT: %[[RAISED:.*]] = arith.maxnumf %[[SLOPE_LOG2E]], %[[LOW]]
+// CHECK-NEXT: %[[SLOPE2:.*]] = arith.minnumf %[[RAISED]], %[[HIGH]]
 // CHECK: %[[SCORES:.*]] = kvc.contract
 // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[SCORES]], %[[SCALE]]
 // CHECK: %[[REL:.*]] = arith.subi %{{.*}}, %[[POS]]

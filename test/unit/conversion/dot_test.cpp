@@ -397,14 +397,16 @@ TEST(Dot, Panels) {
 
 TEST(QuantizeRows, RoundsToTheWidestWeights) {
   const char *text =
-      R"(func.func @KERNEL(%x: memref<6x72xf32>, %w: memref<6x72xi16>, %s: memref<6xf32>) KERNEL {
-    kvk.quantize_rows %x into %w, %s : memref<6x72xf32> into memref<6x72xi16>, memref<6xf32>
+      R"(func.func @KERNEL(%x: memref<8x72xf32>, %w: memref<8x72xi16>, %s: memref<8xf32>) KERNEL {
+    kvk.quantize_rows %x into %w, %s : memref<8x72xf32> into memref<8x72xi16>, memref<8xf32>
     return
   })";
-  constexpr int64_t kRows = 6, kDepth = 72, kMost = 32767;
+  constexpr int64_t kRows = 8, kDepth = 72, kMost = 32767;
+  // Of a subnormal scale.
+  const double quantum = std::ldexp(1.0, -149);
   std::vector<float> x;
   std::mt19937 random(1);
-  for (double size : {1.0, 1e-38, 1e30, 0.0, 1e-33, 3e4})
+  for (double size : {1.0, 1e-38, 1e30, 0.0, 1e-33, 3e4, 2e-45, 3e38})
     for (int64_t k = 0; k < kDepth; ++k)
       x.push_back(
           float(size * std::uniform_real_distribution<double>(-1, 1)(random)));
@@ -422,15 +424,16 @@ TEST(QuantizeRows, RoundsToTheWidestWeights) {
             std::max(largest, std::abs(double(x[size_t(r * kDepth + k)])));
       if (largest == 0) {
         EXPECT_EQ(scale[size_t(r)], 0.0f);
-      } else if (largest > std::ldexp(1.0, -110)) {
-        EXPECT_NEAR(scale[size_t(r)] * kMost / largest, 1.0, 1e-6) << r;
+      } else {
+        EXPECT_NEAR(scale[size_t(r)] * double(kMost), largest,
+                    1e-6 * largest + 2 * kMost * quantum)
+            << r;
       }
       for (int64_t k = 0; k < kDepth; ++k) {
         size_t at = size_t(r * kDepth + k);
-        double step =
-            largest == 0 ? 0 : std::max(largest, std::ldexp(1.0, -110)) / kMost;
+        double step = largest == 0 ? 0 : largest / kMost + 2 * quantum;
         EXPECT_LE(std::abs(w[at] * double(scale[size_t(r)]) - x[at]),
-                  0.501 * step + 1e-45)
+                  0.501 * step)
             << r << " " << k;
         EXPECT_LE(std::abs(int(w[at])), kMost);
       }

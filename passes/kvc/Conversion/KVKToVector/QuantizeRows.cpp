@@ -9,15 +9,16 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace kvc {
 
-/// The smallest magnitude that counts as a row's largest: its quotient with the
-/// largest weight is a normal f32, and so is the inverse.
-static const double kSmallest = std::ldexp(1.0, -110);
+/// Rows below have a scale whose inverse f32 may not hold, and are enlarged
+/// before they are multiplied by it.
+constexpr double kTiny = 0x1p-60, kEnlarge = 0x1p64;
+/// The smallest f32, by which the scale of such rows is raised: a subnormal
+/// one may have been rounded down, which would make weights too large.
+constexpr double kQuantum = 0x1p-149;
 /// 1.5 * 2^23: the low bits of the sum are the nearest integer.
 constexpr double kRound = 12582912.0;
 
@@ -49,17 +50,29 @@ void lowerQuantizeRows(Emit &b, const HostTarget &target,
         })[0];
     Value amax = vector::ReductionOp::create(
         b, vector::CombiningKind::MAXNUMF, largest, arith::FastMathFlags::nnan);
-    Value bounded = greater(amax, constant(kSmallest));
-    Value inverse =
-        b.splat(arith::DivFOp::create(b, constant(most), bounded), lanes);
+    Value tiny = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, amax,
+                                       constant(kTiny));
     Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, amax,
                                          constant(0.0));
-    Value scale = arith::SelectOp::create(
-        b, isZero, amax, arith::DivFOp::create(b, bounded, constant(most)));
+    auto ifTiny = [&](double then, double otherwise) -> Value {
+      return arith::SelectOp::create(b, tiny, constant(then),
+                                     constant(otherwise));
+    };
+    Value enlarge = ifTiny(kEnlarge, 1.0);
+    Value raised =
+        arith::AddFOp::create(b, arith::DivFOp::create(b, amax, constant(most)),
+                              ifTiny(kQuantum, 0.0));
+    Value inverse = b.splat(
+        arith::DivFOp::create(b, constant(1.0),
+                              arith::MulFOp::create(b, raised, enlarge)),
+        lanes);
+    enlarge = b.splat(enlarge, lanes);
+    Value scale = arith::SelectOp::create(b, isZero, amax, raised);
     memref::StoreOp::create(b, scale, op.getScale(), row);
     b.shortLoop(0, depth, lanes, ValueRange(), [&](Value k, ValueRange) {
       Value x = b.loadVector(op.getRows(), {row, k}, lanes);
-      Value rounded = b.fma(x, inverse, b.splat(kRound, lanes));
+      Value rounded =
+          b.fma(b.mulF(x, enlarge), inverse, b.splat(kRound, lanes));
       Value weights = arith::TruncIOp::create(
           b, Emit::vectorOf(lanes, b.getIntegerType(16)),
           b.bitcast(rounded, i32));

@@ -1,0 +1,100 @@
+//===- extremes_test.cpp - Numbers at the ends of their ranges ------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Scale, softcap and slopes anywhere in their ranges, on inputs whose scores
+// and outputs f32 can hold: products of factors that f32 cannot hold are the
+// compiler's to avoid.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expect.h"
+#include "kvc/Test/Floats.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace kvc;
+using namespace kvc::test;
+
+namespace {
+
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+struct Extreme {
+  const char *name;
+  const char *attention;                ///< Beside heads and dims.
+  double query = 1, key = 1, value = 1; ///< Factors of the inputs.
+  float slope = 0;                      ///< Of every head; 0: as they come.
+};
+
+constexpr Extreme kExtremes[] = {
+    {"cap_beyond_base_two", R"("softcap": 3e38)"},
+    {"cap_beyond_base_two_sees_no_query", R"("softcap": 3.4e38)", 0},
+    {"cap_with_subnormal_factor", R"("softcap": 3e38, "scale": 0.001)", 30, 30},
+    {"cap_without_inverse", R"("softcap": 1e-41, "scale": 1)"},
+    {"cap_without_inverse_sees_no_query", R"("softcap": 1e-41)", 0},
+    {"smallest_cap_sees_no_query", R"("softcap": 2e-45)", 0},
+    {"scale_beyond_base_two", R"("scale": 3e38)", 1e-38},
+    {"scale_beyond_base_two_sees_no_query", R"("scale": 3.4e38)", 0},
+    {"scale_over_cap_sees_no_query", R"("scale": 1e38, "softcap": 0.1)", 0},
+    {"smallest_scale", R"("scale": 2e-45)"},
+    {"small_values", R"("scale": 1)", 1, 1, 1e-36},
+    {"smallest_values", R"("scale": 1)", 1, 1, 1e-41},
+    {"small_queries", R"("scale": 1)", 1e-36, 1e36},
+    {"slope_beyond_base_two", R"("alibi": true)", 1, 1, 1, 3e38F},
+    {"largest_slope", R"("alibi": true)", 1, 1, 1, kLargest},
+    {"slope_over_cap", R"("alibi": true, "softcap": 1e-30)", 1, 1, 1, 1e10F},
+};
+
+constexpr const char *kRaw = R"({"codec": "f32"})";
+constexpr const char *kCodes =
+    R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})";
+
+class Extremes : public testing::TestWithParam<Extreme> {};
+
+TEST_P(Extremes, StayWithinTheBounds) {
+  const Extreme &extreme = GetParam();
+  const CompilerHandle compiler = createCompiler();
+  for (auto [query, scheme] : {std::pair("f32", kRaw), {"bf16", kCodes}}) {
+    const std::string text =
+        std::string(R"({"kvc": 1, "name": "extremes", "attention": )"
+                    R"({"q_heads": 4, "kv_heads": 2, "head_dim": 32, )") +
+        extreme.attention + R"(}, "io": {"query": ")" + query +
+        R"("}, "key": )" + scheme + R"(, "value": )" + scheme + "}";
+    SCOPED_TRACE(text);
+    const auto spec = spec::parseSpec(text);
+    ASSERT_TRUE(spec) << spec.error().str();
+    const Lengths lengths[] = {{1, 70}, {5, 9}};
+    Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
+    const FloatFormat &format =
+        spec->io.query == spec::DType::F32 ? kF32 : kBF16;
+    auto multiply = [&](std::vector<float> &values, double factor) {
+      for (float &x : values)
+        x = roundTo(format, x * factor);
+    };
+    multiply(inputs.q, extreme.query);
+    multiply(inputs.k, extreme.key);
+    multiply(inputs.v, extreme.value);
+    if (extreme.slope != 0)
+      for (float &x : inputs.slopes)
+        x = extreme.slope;
+    const Answer expected = answer(*spec, inputs);
+    const std::string target = "host";
+    const Engine engine(compiler.get(), text, "extremes",
+                        compileOptionsFor(target));
+    const Session session(engine, *spec, inputs, RowOrder::Dense, 0);
+    EXPECT_EQ(
+        wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),
+        std::vector<std::string>());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, Extremes, testing::ValuesIn(kExtremes),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+} // namespace
