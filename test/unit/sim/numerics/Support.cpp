@@ -21,9 +21,9 @@ ValueTable::ValueTable(const sim::FloatFormat &format) : format(format) {
     auto exponent = int(code >> format.fractionBits);
     double fraction = double(code & format.fractionMask());
     double leading = exponent ? std::ldexp(1.0, format.fractionBits) : 0;
-    values.push_back(
-        std::ldexp(leading + fraction, std::max(exponent, 1) - format.bias() -
-                                           format.fractionBits));
+    values.push_back(std::ldexp(leading + fraction, std::max(exponent, 1) -
+                                                        format.bias() -
+                                                        format.fractionBits));
   }
 }
 
@@ -37,9 +37,9 @@ uint64_t ValueTable::round(Quad x, sim::Rounding rounding,
   bool negative = x < 0;
   Quad magnitude = negative ? -x : x;
   uint64_t sign = negative ? format.signBit() : 0;
-  uint64_t above = uint64_t(
-      std::lower_bound(values.begin(), values.end(), magnitude) -
-      values.begin());
+  uint64_t above =
+      uint64_t(std::lower_bound(values.begin(), values.end(), magnitude) -
+               values.begin());
   if (above < values.size() && Quad(values[above]) == magnitude)
     return sign | above;
   uint64_t below = above - 1;
@@ -110,14 +110,16 @@ uint64_t Codes::next(const sim::FloatFormat &format) {
   };
   switch (choice) {
   case 0: // Zeros, subnormals, the smallest normal numbers.
-    return sign | (random >> 40) % 3 * ((uint64_t(1) << format.fractionBits) - 1 +
-                                        (random >> 50) % 3);
+    return sign |
+           (random >> 40) % 3 *
+               ((uint64_t(1) << format.fractionBits) - 1 + (random >> 50) % 3);
   case 1:
     return sign | fraction;
   case 2: // Infinity, NaN, the largest numbers.
     return sign | (format.infinity() - 2 + (random >> 40) % 5);
   case 3: // Around powers of two.
-    fraction = uint64_t(int64_t((random >> 40) % 5) - 2) & format.fractionMask();
+    fraction =
+        uint64_t(int64_t((random >> 40) % 5) - 2) & format.fractionMask();
     return withExponent(format.bias() + int64_t(random >> 50) % 8 - 4);
   case 4: // Few bits set.
     fraction &= bits() & bits() & bits();
@@ -129,7 +131,8 @@ uint64_t Codes::next(const sim::FloatFormat &format) {
   case 8: // The low end, where results become subnormal.
     return withExponent(format.bias() / 2 + int64_t(random >> 50) % 32 - 16);
   case 9: // The high end, where they overflow.
-    return withExponent(format.bias() * 3 / 2 + int64_t(random >> 50) % 32 - 16);
+    return withExponent(format.bias() * 3 / 2 + int64_t(random >> 50) % 32 -
+                        16);
   default: // Numbers of like size.
     return withExponent(format.bias() + int64_t(random >> 50) % 8 - 4);
   }
@@ -137,8 +140,8 @@ uint64_t Codes::next(const sim::FloatFormat &format) {
 
 std::vector<sim::SimdLevel> kvc::test::levels() {
   std::vector<sim::SimdLevel> supported;
-  for (sim::SimdLevel level : {sim::SimdLevel::Baseline, sim::SimdLevel::Avx2,
-                               sim::SimdLevel::Avx512})
+  for (sim::SimdLevel level :
+       {sim::SimdLevel::Baseline, sim::SimdLevel::Avx2, sim::SimdLevel::Avx512})
     if (sim::isSupported(level))
       supported.push_back(level);
   return supported;
