@@ -14,6 +14,7 @@
 #ifndef KVC_SIM_NUMERICS_LEVELS_H
 #define KVC_SIM_NUMERICS_LEVELS_H
 
+#include "kvc/Sim/Numerics/Convert.h"
 #include "kvc/Sim/Numerics/FloatOps.h"
 
 #if defined(__x86_64__)
@@ -58,6 +59,7 @@ constexpr unsigned outcomesOf(Comparison comparison) {
   namespace name {                                                             \
   FloatRowFn findFloatRow(const FloatForm &form);                              \
   CompareRowFn findCompareRow(const CompareForm &form);                        \
+  ConvertRowFn findConvertRow(const ConvertForm &form);                        \
   }
 KVC_SIM_FOR_EACH_LEVEL(KVC_SIM_DECLARE_LEVEL)
 #undef KVC_SIM_DECLARE_LEVEL
