@@ -6,6 +6,8 @@
 
 #include "Session.h"
 
+#include "kvc/Layout/PageLayout.h"
+
 #include "kvc/Test/PackedBytes.h"
 
 #include <algorithm>
@@ -213,8 +215,9 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
   result.zeros.resize(part.zero == spec::Zero::None ? 0 : result.scales.size());
   for (size_t i = 0; i < batch(); ++i) {
     const int64_t row = inputs.cuKv[i] * spec.attention.kvHeads;
-    kvc_unpacked to{};
-    to.struct_size = sizeof(to);
+    kvc_unpacked parts[2] = {};
+    parts[0].struct_size = parts[1].struct_size = sizeof(kvc_unpacked);
+    kvc_unpacked &to = parts[tensor == Tensor::Key ? 0 : 1];
     to.values = result.values.data() + row * part.channels();
     if (!result.codes.empty())
       to.codes = reinterpret_cast<int8_t *>(result.codes.data()) +
@@ -224,9 +227,7 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
     if (!result.zeros.empty())
       to.zeros = result.zeros.data() + row * part.blocks();
     diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i], 0,
-                                length(i), nullptr, diag,
-                                tensor == Tensor::Key ? &to : nullptr,
-                                tensor == Tensor::Value ? &to : nullptr));
+                                length(i), nullptr, diag, parts, 2));
   }
   return result;
 }
@@ -249,8 +250,8 @@ std::vector<std::string> Session::wrongBytes(const Answer &expected,
     if (view.page_table) {
       comparePages(packing, expected, i, view, wrong);
     } else {
-      compareRun(packing, expected, Tensor::Key, i, view.key, wrong);
-      compareRun(packing, expected, Tensor::Value, i, view.value, wrong);
+      compareRun(packing, expected, Tensor::Key, i, view, wrong);
+      compareRun(packing, expected, Tensor::Value, i, view, wrong);
     }
   }
   return wrong;
@@ -288,7 +289,7 @@ void Session::comparePages(const spec::Spec &packing, const Answer &expected,
 
 void Session::compareRun(const spec::Spec &packing, const Answer &expected,
                          Tensor tensor, size_t sequence,
-                         const kvc_tensor_view &view,
+                         const kvc_cache_view &view,
                          std::vector<std::string> &wrong) const {
   const TensorData &data = tensor == Tensor::Key ? expected.k : expected.v;
   const PackedBytes all = packedContiguous(
@@ -300,8 +301,10 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   // of the tokens it holds, which moves regions and, with "hnd", heads.
   const bool headFirst = packing.layout.order == spec::Order::Hnd;
   int64_t offset = 0;
-  auto compare = [&](const char *what, const kvc_region &region,
+  auto compare = [&](const char *what, kvc::layout::RegionKind kind,
                      int64_t rowBytes) {
+    const kvc_region &region = view.regions[kvc::layout::regionNumber(
+        packing, tensor, kind, /*part=*/0, kvc::layout::TargetFamily::Host)];
     const int64_t runs = headFirst ? heads : 1;
     const int64_t runBytes = capacity * heads * rowBytes / runs;
     for (int64_t run = 0; run < runs; ++run) {
@@ -321,12 +324,12 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   };
   const unsigned bits =
       part.codec.isRaw() ? spec::bitsOf(part.codec.raw) : part.codec.bits;
-  compare("codes", view.codes, part.channels() * bits / 8);
+  compare("codes", kvc::layout::RegionKind::Codes, part.channels() * bits / 8);
   if (!part.scale)
     return;
   const int64_t blockBytes =
       part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
-  compare("scales", view.scales, blockBytes);
+  compare("scales", kvc::layout::RegionKind::Scales, blockBytes);
   if (part.zero != spec::Zero::None)
-    compare("zeros", view.zeros, blockBytes);
+    compare("zeros", kvc::layout::RegionKind::Zeros, blockBytes);
 }

@@ -72,7 +72,7 @@ private:
                     std::vector<std::string> &wrong) const;
   void compareRun(const spec::Spec &packing, const Answer &expected,
                   spec::Tensor tensor, size_t sequence,
-                  const kvc_tensor_view &view,
+                  const kvc_cache_view &view,
                   std::vector<std::string> &wrong) const;
 
   const spec::Spec &spec;

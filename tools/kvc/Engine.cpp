@@ -272,16 +272,16 @@ Dump Engine::dump(const kvc_cache *cache,
   dump.zeros.resize(dump.scales.size());
   for (size_t i = 0; i < sequences.size(); ++i) {
     const int64_t first = inputs.keyStarts[i], rows = first * heads;
-    kvc_unpacked view{sizeof(kvc_unpacked),
-                      dump.codes.data() + rows * tensorInfo.channels,
-                      dump.scales.data() + rows * tensorInfo.blocks,
-                      dump.zeros.data() + rows * tensorInfo.blocks,
-                      dump.values.data() + rows * tensorInfo.channels};
-    const kvc_unpacked *key = which == KVC_KEY ? &view : nullptr,
-                       *value = which == KVC_VALUE ? &view : nullptr;
+    kvc_unpacked parts[2] = {};
+    parts[0].struct_size = parts[1].struct_size = sizeof(kvc_unpacked);
+    parts[which] = {sizeof(kvc_unpacked),
+                    dump.codes.data() + rows * tensorInfo.channels,
+                    dump.scales.data() + rows * tensorInfo.blocks,
+                    dump.zeros.data() + rows * tensorInfo.blocks,
+                    dump.values.data() + rows * tensorInfo.channels};
     diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i], 0,
                                 inputs.keyStarts[i + 1] - first, threads, diag,
-                                key, value));
+                                parts, 2));
   }
   return dump;
 }

@@ -143,29 +143,23 @@ void KernelBuilder::merge() {
 }
 
 void KernelBuilder::unpack() {
-  struct Canonical {
-    Value codes, scales, zeros, x;
-  };
-  auto canonical = [&](spec::Tensor tensor,
-                       const std::string &prefix) -> Canonical {
-    int64_t channels = spec::channelsOf(spec, tensor);
-    // Raw schemes have no blocks, but the parameters are there all the same.
-    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
-    int64_t blocks = std::max<int64_t>(scheme->parts.front().blocks(), 1);
+  Value view = cache();
+  Value head = index("kv_head"), begin = index("token_begin"),
+        end = index("token_end");
+  auto unpackPart = [&](spec::Tensor tensor, const spec::PartScheme &part,
+                        const std::string &prefix) {
+    // Raw parts have no blocks, but the parameters are there all the same.
+    int64_t channels = part.channels(),
+            blocks = std::max<int64_t>(part.blocks(), 1);
     Value codes = dense(prefix + "_codes", {-1, channels}, getI8Type());
     Value scales = dense(prefix + "_scales", {-1, blocks}, getF32Type());
     Value zeros = dense(prefix + "_zeros", {-1, blocks}, getF32Type());
-    return {codes, scales, zeros, dense(prefix, {-1, channels}, getF32Type())};
+    Value values = dense(prefix, {-1, channels}, getF32Type());
+    UnpackOp::create(*this, view, head, begin, end, codes, scales, zeros,
+                     values, tensor);
   };
-  Value view = cache();
-  Canonical key = canonical(spec::Tensor::Key, "key"),
-            value = canonical(spec::Tensor::Value, "value");
-  Value head = index("kv_head"), begin = index("token_begin"),
-        end = index("token_end");
-  UnpackOp::create(*this, view, head, begin, end, key.codes, key.scales,
-                   key.zeros, key.x, spec::Tensor::Key);
-  UnpackOp::create(*this, view, head, begin, end, value.codes, value.scales,
-                   value.zeros, value.x, spec::Tensor::Value);
+  unpackPart(spec::Tensor::Key, spec.key.parts.front(), "key");
+  unpackPart(spec::Tensor::Value, spec.value->parts.front(), "value");
 }
 
 struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {

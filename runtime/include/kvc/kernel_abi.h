@@ -34,23 +34,20 @@ extern "C" {
 
 /*--- Caches ---------------------------------------------------------------*/
 
-/** One region of a tensor: its codes, scales or zeros. Page slot i of a
- * sequence and kv head h begins at `base + page * page_stride + h *
- * head_stride`, where page is `page_table[i]`, or i where the table is null. A
- * region that the scheme lacks is all zero and never read. */
+/** One region of a tensor: codes, scales, .. of one part of its scheme. Page
+ * slot i of a sequence and kv head h begins at `base + page * page_stride + h *
+ * head_stride`, where page is `page_table[i]`, or i where the table is null. */
 typedef struct kvc_region {
   uint8_t *base;
   int64_t page_stride; /**< Bytes. */
   int64_t head_stride; /**< Bytes. */
 } kvc_region;
 
-typedef struct kvc_tensor_view {
-  kvc_region codes, scales, zeros;
-} kvc_tensor_view;
-
 /** The cache of one sequence. Tokens count from 0. */
 typedef struct kvc_cache_view {
-  kvc_tensor_view key, value;
+  /** The key's regions, then the value's, each in the order of its page layout
+   *  (runtime/src/layout). */
+  const kvc_region *regions;
   /** One entry per page of the sequence; null: page i is page i. */
   const int32_t *page_table;
 } kvc_cache_view;
@@ -111,19 +108,22 @@ typedef struct kvc_merge_args {
   int64_t num_splits;         /**< 0: no key at all. */
 } kvc_merge_args;
 
+/** Where the canonical form of one part of a tensor goes; what the part lacks
+ * is not written. */
+typedef struct kvc_unpack_part {
+  /** [tokens, channels]; one code a byte, signed for symmetric integers. */
+  int8_t *codes;
+  float *scales; /**< [tokens, blocks], widened. */
+  float *zeros;  /**< [tokens, blocks], widened. */
+  float *values; /**< [tokens, channels], dequantised. */
+} kvc_unpack_part;
+
 /** "unpack": reads tokens [token_begin, token_end) of one sequence and kv head
- *  back in canonical form; token 0 of the arrays is token_begin. No pointer is
- *  null; codes, scales and zeros that a scheme lacks are not written. */
+ *  back in canonical form; token 0 of the arrays is token_begin. Behind these
+ *  arguments follows a kvc_unpack_part for each part of the key, then of the
+ *  value. */
 typedef struct kvc_unpack_args {
   kvc_cache_view cache;
-  /** [tokens, head_dim]; one code a byte, signed for symmetric integers. */
-  int8_t *key_codes;
-  float *key_scales; /**< [tokens, blocks], widened. */
-  float *key_zeros;  /**< [tokens, blocks], widened. */
-  float *key;        /**< [tokens, head_dim], dequantised. */
-  /** The same for V, with value_dim channels. */
-  int8_t *value_codes;
-  float *value_scales, *value_zeros, *value;
   int64_t kv_head;
   int64_t token_begin, token_end;
 } kvc_unpack_args;
@@ -156,11 +156,11 @@ typedef struct kvc_module_table {
 } kvc_module_table;
 
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
-static_assert(sizeof(kvc_cache_view) == 19 * 8, "slots of a cache view");
-static_assert(sizeof(kvc_attend_args) == (19 + 13) * 8, "slots of attend");
-static_assert(sizeof(kvc_append_args) == (19 + 9) * 8, "slots of append");
+static_assert(sizeof(kvc_cache_view) == 2 * 8, "slots of a cache view");
+static_assert(sizeof(kvc_attend_args) == (2 + 13) * 8, "slots of attend");
+static_assert(sizeof(kvc_append_args) == (2 + 9) * 8, "slots of append");
 static_assert(sizeof(kvc_merge_args) == 15 * 8, "slots of merge");
-static_assert(sizeof(kvc_unpack_args) == (19 + 11) * 8, "slots of unpack");
+static_assert(sizeof(kvc_unpack_args) == (2 + 3) * 8, "slots of unpack");
 #endif
 
 #ifdef __cplusplus

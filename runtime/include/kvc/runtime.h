@@ -161,9 +161,10 @@ KVC_API kvc_status kvc_run(kvc_plan *plan, const kvc_batch *batch,
                            const kvc_parallel_for *threads, kvc_diag *diag,
                            const kvc_out_rows *out, const kvc_out_rows *lse);
 
-/** Rows of one tensor in canonical form; what is null is not wanted. Codes are
- *  bytes, signed for symmetric integers. Nothing is written to codes, scales
- *  and zeros of a raw codec, nor to zeros of a scheme without them. */
+/** Rows of one part of a tensor in canonical form; what is null is not wanted.
+ *  Codes are bytes, signed for symmetric integers. Nothing is written to codes,
+ *  scales and zeros of a raw codec, nor to zeros of a scheme without them.
+ *  Channels and blocks are the part's. */
 typedef struct kvc_unpacked {
   size_t struct_size;
   int8_t *codes; /**< [tokens, kv_heads, channels] */
@@ -173,11 +174,12 @@ typedef struct kvc_unpacked {
 } kvc_unpacked;
 
 /** Reads tokens [token_begin, token_end) of a sequence, at most its P, back
- *  through the module's "unpack" kernel. `key` or `value` may be null. */
+ *  through the module's "unpack" kernel: into `parts` [num_parts], the parts of
+ *  the key, then of the value (none where the value is the key). */
 KVC_API kvc_status kvc_cache_unpack(
     const kvc_cache *cache, const kvc_module *module, kvc_sequence sequence,
     int64_t token_begin, int64_t token_end, const kvc_parallel_for *threads,
-    kvc_diag *diag, const kvc_unpacked *key, const kvc_unpacked *value);
+    kvc_diag *diag, const kvc_unpacked *parts, int64_t num_parts);
 
 #ifdef __cplusplus
 }

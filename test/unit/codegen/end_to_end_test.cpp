@@ -56,31 +56,17 @@ struct TensorMemory {
   TensorMemory(const spec::Spec &spec, spec::Tensor tensor) {
     constexpr int64_t capacity = 128;
     auto family = layout::TargetFamily::Host;
-    layout::PageLayout page = layout::pageLayout(spec, tensor, family);
     layout::TensorStrides strides =
         layout::tensorStrides(spec, tensor, family, capacity);
     bytes.assign(strides.bytes + 64, 0xFF);
     auto address = reinterpret_cast<uintptr_t>(bytes.data());
     uint8_t *base = bytes.data() + (64 - address % 64) % 64;
-    for (size_t i = 0; i < page.regions.size(); ++i) {
-      kvc_region region = {base + strides.regions[i].offset,
-                           strides.regions[i].pageStride,
-                           strides.regions[i].headStride};
-      switch (page.regions[i].kind) {
-      case layout::RegionKind::Codes:
-        view.codes = region;
-        break;
-      case layout::RegionKind::Scales:
-        view.scales = region;
-        break;
-      case layout::RegionKind::Zeros:
-        view.zeros = region;
-        break;
-      }
-    }
+    for (const layout::RegionStrides &region : strides.regions)
+      regions.push_back(
+          {base + region.offset, region.pageStride, region.headStride});
   }
   std::vector<uint8_t> bytes;
-  kvc_tensor_view view = {};
+  std::vector<kvc_region> regions;
 };
 
 class EndToEnd : public testing::TestWithParam<const char *> {
@@ -132,7 +118,10 @@ void EndToEnd::check(const std::string &key, const std::string &value,
   spec::Spec spec = *spec::parseSpec(text);
   TensorMemory keyMemory(spec, spec::Tensor::Key);
   TensorMemory valueMemory(spec, spec::Tensor::Value);
-  kvc_cache_view cache = {keyMemory.view, valueMemory.view, nullptr};
+  std::vector<kvc_region> regions = keyMemory.regions;
+  regions.insert(regions.end(), valueMemory.regions.begin(),
+                 valueMemory.regions.end());
+  kvc_cache_view cache = {regions.data(), nullptr};
 
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
@@ -157,18 +146,12 @@ void EndToEnd::check(const std::string &key, const std::string &value,
     std::vector<int8_t> codes(kTokens * kDim);
     std::vector<float> scales(kTokens), zeros(kTokens);
     std::vector<float> keys(kTokens * kDim), values(kTokens * kDim);
-    kvc_unpack_args unpack = {cache,
-                              codes.data(),
-                              scales.data(),
-                              zeros.data(),
-                              keys.data(),
-                              codes.data(),
-                              scales.data(),
-                              zeros.data(),
-                              values.data(),
-                              head,
-                              0,
-                              kTokens};
+    struct {
+      kvc_unpack_args args;
+      kvc_unpack_part key, value;
+    } unpack = {{cache, head, 0, kTokens},
+                {codes.data(), scales.data(), zeros.data(), keys.data()},
+                {codes.data(), scales.data(), zeros.data(), values.data()}};
     run("unpack", &unpack);
     for (int64_t t = 0; t < kTokens; ++t)
       for (int64_t c = 0; c < kDim; ++c) {

@@ -206,20 +206,13 @@ TestCache::TestCache(const std::string &json, int64_t tokens, bool hasTable)
   for (Tensor tensor : {Tensor::Key, Tensor::Value}) {
     auto strides =
         layout::tensorStrides(spec, tensor, TargetFamily::Host, pages * page);
-    const auto &regions = layoutOf(tensor).regions;
-    bool isKey = tensor == Tensor::Key;
-    auto &bytes = memory[isKey ? 0 : 1];
+    auto &bytes = memory[tensor == Tensor::Key ? 0 : 1];
     bytes.assign(size_t(isPaged ? strides.bytes * pages : strides.bytes), 0xff);
-    kvc_tensor_view &views = isKey ? view.key : view.value;
-    for (size_t i = 0; i < regions.size(); ++i) {
-      kvc_region &region = regions[i].kind == RegionKind::Codes ? views.codes
-                           : regions[i].kind == RegionKind::Scales
-                               ? views.scales
-                               : views.zeros;
-      region = {bytes.data() + strides.regions[i].offset,
-                strides.regions[i].pageStride, strides.regions[i].headStride};
-    }
+    for (const layout::RegionStrides &region : strides.regions)
+      regions.push_back(
+          {bytes.data() + region.offset, region.pageStride, region.headStride});
   }
+  view.regions = regions.data();
 }
 
 std::string TestCache::type() const {
@@ -246,10 +239,8 @@ int64_t TestCache::page(Tensor tensor) const {
 TestCache::Place TestCache::place(Tensor tensor, RegionKind kind, int64_t t,
                                   int64_t h, int64_t c) const {
   const layout::Storage &storage = layoutOf(tensor).region(kind).storage;
-  const kvc_tensor_view &views = tensor == Tensor::Key ? view.key : view.value;
-  const kvc_region &region = kind == RegionKind::Codes    ? views.codes
-                             : kind == RegionKind::Scales ? views.scales
-                                                          : views.zeros;
+  const kvc_region &region = view.regions[layout::regionNumber(
+      spec, tensor, kind, /*part=*/0, layout::TargetFamily::Host)];
   int64_t page = this->page(tensor),
           number = table.empty() ? t / page : table[size_t(t / page)];
   int64_t element = layout::addressOf(

@@ -85,6 +85,7 @@ public:
   TestCache(const std::string &json, int64_t tokens, bool hasTable);
 
   const spec::Spec spec;
+  std::vector<kvc_region> regions;
   kvc_cache_view view{};
 
   /// "!kvc.cache<...>".

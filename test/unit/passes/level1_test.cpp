@@ -294,8 +294,8 @@ TEST(Unpack, ReadsTheCanonicalForm) {
     Diagnostics diagnostics(*context);
     ASSERT_TRUE(succeeded(
         interpret(kernelOf(*module, "unpack"),
-                  {&sequence.cache, &k.codes, &k.scales, &k.zeros, &k.x,
-                   &v.codes, &v.scales, &v.zeros, &v.x, head, begin, end})))
+                  {&sequence.cache, head, begin, end, &k.codes, &k.scales,
+                   &k.zeros, &k.x, &v.codes, &v.scales, &v.zeros, &v.x})))
         << diagnostics.text();
 
     auto check = [&](Canonical &got, const TensorData &expected) {

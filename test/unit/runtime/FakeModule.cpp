@@ -55,11 +55,11 @@ struct Compiled {
 
   float *keyAt(const kvc_cache_view &cache, int64_t head, int64_t token,
                int64_t channel) const {
-    return key.at(cache.key.codes, cache.page_table, head, token, channel);
+    return key.at(cache.regions[0], cache.page_table, head, token, channel);
   }
   float *valueAt(const kvc_cache_view &cache, int64_t head, int64_t token,
                  int64_t channel) const {
-    return value.at(cache.value.codes, cache.page_table, head, token, channel);
+    return value.at(cache.regions[1], cache.page_table, head, token, channel);
   }
 };
 
@@ -213,16 +213,15 @@ void mergeKernel(const void *given) {
 
 void unpackKernel(const void *given) {
   const auto &args = *static_cast<const kvc_unpack_args *>(given);
-  expect(args.key_codes && args.key_scales && args.key_zeros &&
-         args.value_codes && args.value_scales && args.value_zeros);
+  const auto *parts = reinterpret_cast<const kvc_unpack_part *>(&args + 1);
   const spec::Attention &attention = compiled->spec.attention;
   for (int64_t token = args.token_begin; token < args.token_end; ++token) {
     int64_t row = token - args.token_begin;
     for (int64_t c = 0; c < attention.headDim; ++c)
-      args.key[row * attention.headDim + c] =
+      parts[0].values[row * attention.headDim + c] =
           *compiled->keyAt(args.cache, args.kv_head, token, c);
     for (int64_t c = 0; c < attention.valueDim; ++c)
-      args.value[row * attention.valueDim + c] =
+      parts[1].values[row * attention.valueDim + c] =
           *compiled->valueAt(args.cache, args.kv_head, token, c);
   }
 }

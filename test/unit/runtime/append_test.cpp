@@ -20,11 +20,12 @@ void expectStored(BatchRun &run, const kvc_parallel_for *threads = nullptr) {
         size_t(length * run.info.kv_heads * run.info.head_dim));
     std::vector<float> v(
         size_t(length * run.info.kv_heads * run.info.value_dim));
-    kvc_unpacked key = {sizeof(key), nullptr, nullptr, nullptr, k.data()};
-    kvc_unpacked value = {sizeof(value), nullptr, nullptr, nullptr, v.data()};
+    kvc_unpacked parts[] = {
+        {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, k.data()},
+        {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, v.data()}};
     ASSERT_EQ(kvc_cache_unpack(run.cache.get(), run.module.get(),
                                run.sequences[i], 0, length, threads,
-                               run.message.get(), &key, &value),
+                               run.message.get(), parts, 2),
               KVC_OK)
         << run.message.text;
     size_t kIndex = 0, vIndex = 0;
@@ -128,7 +129,8 @@ TEST(Append, SlotMapping) {
   EXPECT_EQ(FakeModule::appendCalls(), 10);
   kvc_cache_view view = run.cache.view(run.cache.create());
   auto keyAt = [&](int64_t slot, int64_t head, int64_t c) {
-    uint8_t *page = view.key.codes.base + slot / 4 * view.key.codes.page_stride;
+    uint8_t *page =
+        view.regions[0].base + slot / 4 * view.regions[0].page_stride;
     return reinterpret_cast<float *>(page)[(slot % 4 * 2 + head) * 16 + c];
   };
   for (size_t row = 1; row < slots.size(); ++row)
@@ -262,22 +264,26 @@ TEST(Append, UnpackArguments) {
   BatchRun run(pagedText(4), {0}, {10});
   run.appendAll(10);
   std::vector<float> values(10 * 2 * 16, 0.f);
-  kvc_unpacked key = {sizeof(key), nullptr, nullptr, nullptr, values.data()};
-  auto unpack = [&](int64_t begin, int64_t end, const kvc_unpacked *out) {
+  kvc_unpacked parts[] = {
+      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, values.data()},
+      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr}};
+  auto unpack = [&](int64_t begin, int64_t end, int64_t count = 2) {
     return kvc_cache_unpack(run.cache.get(), run.module.get(), run.sequences[0],
-                            begin, end, nullptr, run.message.get(), out,
-                            nullptr);
+                            begin, end, nullptr, run.message.get(), parts,
+                            count);
   };
-  EXPECT_EQ(unpack(2, 5, &key), KVC_OK);
+  EXPECT_EQ(unpack(2, 5), KVC_OK);
   EXPECT_EQ(values[16], run.k.at(2, 1, 0));
   EXPECT_EQ(values[2 * 32], run.k.at(4, 0, 0));
   EXPECT_EQ(values[3 * 32], 0.f) << "beyond the range";
-  EXPECT_EQ(unpack(3, 3, &key), KVC_OK);
-  EXPECT_EQ(unpack(0, 11, &key), KVC_INVALID_ARGUMENT);
-  EXPECT_EQ(unpack(-1, 3, &key), KVC_INVALID_ARGUMENT);
-  EXPECT_EQ(unpack(5, 4, &key), KVC_INVALID_ARGUMENT);
-  EXPECT_EQ(unpack(0, 10, nullptr), KVC_OK);
+  EXPECT_EQ(unpack(3, 3), KVC_OK);
+  EXPECT_EQ(unpack(0, 11), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(unpack(-1, 3), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(unpack(5, 4), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(unpack(0, 10, 1), KVC_INVALID_ARGUMENT) << "parts of the spec";
+  parts[0].values = nullptr;
+  EXPECT_EQ(unpack(0, 10), KVC_OK) << "nothing is wanted";
   ASSERT_EQ(run.cache.append(run.sequences, {5}), KVC_OK);
-  EXPECT_EQ(unpack(0, 12, &key), KVC_INVALID_ARGUMENT)
+  EXPECT_EQ(unpack(0, 12), KVC_INVALID_ARGUMENT)
       << "rows that nobody has written";
 }

@@ -299,7 +299,7 @@ TEST(Cache, PoisonFillsFreshMemory) {
     kvc_sequence sequence = cache.create();
     ASSERT_EQ(cache.append({sequence}, {3}), KVC_OK);
     kvc_cache_view view = cache.view(sequence);
-    for (const kvc_region &region : {view.key.codes, view.value.codes})
+    for (const kvc_region &region : {view.regions[0], view.regions[1]})
       for (int64_t i = 0; i < 4 * 2 * 16 * 4; ++i)
         ASSERT_EQ(region.base[i], 0xFF);
   }
@@ -405,12 +405,12 @@ TEST(Cache, APoolOfMoreThan2To31ElementsCostsAddressesOnly) {
   for (int64_t block : {65535, 65536, 69999}) {
     int64_t page = view.page_table[block];
     EXPECT_EQ(page, block + 1);
-    uint8_t *at = view.value.codes.base + page * view.value.codes.page_stride;
+    uint8_t *at = view.regions[1].base + page * view.regions[1].page_stride;
     std::memset(at, int(block & 0xFF), 16 * 8 * 128 * 4);
   }
   for (int64_t block : {65535, 65536, 69999}) {
-    uint8_t *at = view.value.codes.base + int64_t(view.page_table[block]) *
-                                              view.value.codes.page_stride;
+    uint8_t *at = view.regions[1].base +
+                  int64_t(view.page_table[block]) * view.regions[1].page_stride;
     EXPECT_EQ(*at, uint8_t(block & 0xFF));
   }
 }
@@ -438,10 +438,10 @@ TEST(Cache, BorrowedPagesAreCheckedAndUsed) {
     kvc_sequence sequence = cache.create();
     cache.grow(sequence, 5);
     kvc_cache_view view = cache.view(sequence);
-    EXPECT_EQ(view.key.codes.base, memory);
-    EXPECT_EQ(view.key.codes.page_stride, keyStride);
-    EXPECT_EQ(view.value.codes.base, memory + 32768);
-    EXPECT_EQ(view.value.codes.page_stride, valueStride);
+    EXPECT_EQ(view.regions[0].base, memory);
+    EXPECT_EQ(view.regions[0].page_stride, keyStride);
+    EXPECT_EQ(view.regions[1].base, memory + 32768);
+    EXPECT_EQ(view.regions[1].page_stride, valueStride);
   }
   EXPECT_EQ(memory[0], 0x5A) << "another's memory is never filled";
 
@@ -485,9 +485,9 @@ TEST(Cache, InterleavedPagesShareOneMemory) {
   Cache own = pagedCache(spec, 8);
   kvc_sequence sequence = own.create();
   kvc_cache_view view = own.view(sequence);
-  EXPECT_EQ(view.value.codes.base - view.key.codes.base, key);
-  EXPECT_EQ(view.key.codes.page_stride, page);
-  EXPECT_EQ(view.value.codes.page_stride, page);
+  EXPECT_EQ(view.regions[1].base - view.regions[0].base, key);
+  EXPECT_EQ(view.regions[0].page_stride, page);
+  EXPECT_EQ(view.regions[1].page_stride, page);
 
   alignas(64) static uint8_t memory[1 << 15];
   kvc_page_memory lent = {memory, page + 16, nullptr, 0};
@@ -497,9 +497,9 @@ TEST(Cache, InterleavedPagesShareOneMemory) {
   {
     Cache cache(options);
     view = cache.view(cache.create());
-    EXPECT_EQ(view.key.codes.base, memory);
-    EXPECT_EQ(view.value.codes.base, memory + key);
-    EXPECT_EQ(view.value.codes.page_stride, page + 16);
+    EXPECT_EQ(view.regions[0].base, memory);
+    EXPECT_EQ(view.regions[1].base, memory + key);
+    EXPECT_EQ(view.regions[1].page_stride, page + 16);
   }
   Message message;
   kvc_cache *refused = nullptr;

@@ -44,34 +44,23 @@ Value CacheViews::field(Emit &b, Value pointer, int64_t bytes, Type type) {
 }
 
 RegionView CacheViews::region(Emit &b, Value cache, spec::Tensor tensor,
-                              layout::RegionKind kind) {
-  bool isKey = tensor == spec::Tensor::Key;
-  int64_t offset =
-      isKey ? offsetof(kvc_cache_view, key) : offsetof(kvc_cache_view, value);
-  switch (kind) {
-  case layout::RegionKind::Codes:
-    offset += offsetof(kvc_tensor_view, codes);
-    break;
-  case layout::RegionKind::Scales:
-    offset += offsetof(kvc_tensor_view, scales);
-    break;
-  case layout::RegionKind::Zeros:
-    offset += offsetof(kvc_tensor_view, zeros);
-    break;
-  }
-  RegionView &view = regions[{cache, unsigned(offset)}];
+                              layout::RegionKind kind, unsigned part) {
+  unsigned number =
+      layout::regionNumber(cast<CacheType>(cache.getType()).getSpec(), tensor,
+                           kind, part, layout::TargetFamily::Host);
+  RegionView &view = regions[{cache, number}];
   if (!view.base) {
     Value pointer = pointerTo(b, cache);
     InsertionGuard guard(b);
     b.setInsertionPointAfterValue(pointer);
-    view.base = field(b, pointer, offset + offsetof(kvc_region, base),
-                      pointer.getType());
-    view.pageStride =
-        field(b, pointer, offset + offsetof(kvc_region, page_stride),
-              b.getIndexType());
-    view.headStride =
-        field(b, pointer, offset + offsetof(kvc_region, head_stride),
-              b.getIndexType());
+    Value list =
+        field(b, pointer, offsetof(kvc_cache_view, regions), pointer.getType());
+    int64_t at = int64_t(number) * int64_t(sizeof(kvc_region));
+    view.base = field(b, list, at + offsetof(kvc_region, base), list.getType());
+    view.pageStride = field(b, list, at + offsetof(kvc_region, page_stride),
+                            b.getIndexType());
+    view.headStride = field(b, list, at + offsetof(kvc_region, head_stride),
+                            b.getIndexType());
   }
   return view;
 }
@@ -185,8 +174,9 @@ Value PageBytes::bits(Emit &b, layout::Dim dim, Value index) const {
 
 HeadRegion::HeadRegion(Emit &b, CacheViews &views, Value cache, Value kvHead,
                        spec::Tensor tensor, layout::RegionKind kind,
-                       const layout::Storage &storage, int64_t page)
-    : view(views.region(b, cache, tensor, kind)),
+                       unsigned part, const layout::Storage &storage,
+                       int64_t page)
+    : view(views.region(b, cache, tensor, kind, part)),
       table(views.pageTable(b, cache)), order(storage), page(page) {
   head = b.offset(view.base, arith::MulIOp::create(b, kvHead, view.headStride));
 }

@@ -40,7 +40,7 @@ public:
   explicit CacheViews(mlir::func::FuncOp func) : func(func) {}
 
   RegionView region(Emit &b, Value cache, spec::Tensor tensor,
-                    layout::RegionKind kind);
+                    layout::RegionKind kind, unsigned part);
   PageTable pageTable(Emit &b, Value cache);
   /// Turns parameters of type !kvc.cache into marked pointers. Whatever still
   /// uses one afterwards is reported.
@@ -88,7 +88,7 @@ struct HeadRegion {
   Value head;   ///< Pointer to page 0.
 
   HeadRegion(Emit &b, CacheViews &views, Value cache, Value kvHead,
-             spec::Tensor tensor, layout::RegionKind kind,
+             spec::Tensor tensor, layout::RegionKind kind, unsigned part,
              const layout::Storage &storage, int64_t page);
 
   /// Pointer to the page of `token`.

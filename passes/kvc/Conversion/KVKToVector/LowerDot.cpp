@@ -99,7 +99,8 @@ static LogicalResult lowerTileDot(Emit &b, const HostTarget &target,
            << " in the layout " << layout;
 
   HeadRegion region(b, views, load.getCache(), load.getKvHead(),
-                    load.getTensor(), layout::RegionKind::Codes, storage, page);
+                    load.getTensor(), layout::RegionKind::Codes, load.getPart(),
+                    storage, page);
   auto tileFrom = [&](Value channel) {
     return TileOperand{
         region,      reading->order,  element,         int64_t(widen.getBias()),

@@ -19,7 +19,8 @@ static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
   auto kind = op.getKind() == kvk::MetaKind::Scale ? layout::RegionKind::Scales
                                                    : layout::RegionKind::Zeros;
   return HeadRegion(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                    kind, op.getStorageAttr().getStorage(), *op.getPage());
+                    kind, op.getPart(), op.getStorageAttr().getStorage(),
+                    *op.getPage());
 }
 
 /// The stored type of a part's scales and zeros.

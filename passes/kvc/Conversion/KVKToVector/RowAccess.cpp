@@ -30,7 +30,7 @@ public:
   template <typename Op>
   RowAccess(Emit &b, CacheViews &views, Op op, VectorType row)
       : b(b), region(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                     layout::RegionKind::Codes,
+                     layout::RegionKind::Codes, op.getPart(),
                      op.getStorageAttr().getStorage(), *op.getPage()),
         order(region.order), channel(op.getChannel()), count(row.getDimSize(0)),
         element(row.getElementType()) {

@@ -2,15 +2,16 @@
 // RUN: kvc-opt %s --convert-kernel-abi="mxcsr=false" | FileCheck %s --check-prefix=BARE
 // RUN: kvc-opt %s --convert-kernel-abi --finalize-memref-to-llvm --convert-arith-to-llvm --reconcile-unrealized-casts | FileCheck %s --check-prefix=LLVM
 
-// Slots: the view (19 of 8 bytes) at 0, the memref's pointer at 152 and its
-// dynamic strides, outermost first, at 160 and 168, the index at 176.
+// Slots of 8 bytes: the view at 0, the memref's pointer behind it, its dynamic
+// strides, outermost first, then the index.
 // CHECK: llvm.func internal @kvc_decode_body(%[[ARGS:.*]]: !llvm.ptr) attributes {no_inline, no_unwind} {
-// CHECK: %[[BASE:.*]] = llvm.getelementptr %[[ARGS]][152]
+// CHECK: llvm.getelementptr %[[ARGS]][0]
+// CHECK: %[[BASE:.*]] = llvm.getelementptr %[[ARGS]]{{\[}}[[#SLOT:]]{{\]}}
 // CHECK: llvm.load %[[BASE]] invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
-// CHECK: llvm.getelementptr %[[ARGS]][160]
-// CHECK: llvm.getelementptr %[[ARGS]][168]
+// CHECK: llvm.getelementptr %[[ARGS]]{{\[}}[[#SLOT+8]]{{\]}}
+// CHECK: llvm.getelementptr %[[ARGS]]{{\[}}[[#SLOT+16]]{{\]}}
 // CHECK: unrealized_conversion_cast {{.*}} to memref<?x?x8xf32, strided<[?, ?, 1]>>
-// CHECK: llvm.getelementptr %[[ARGS]][176]
+// CHECK: llvm.getelementptr %[[ARGS]]{{\[}}[[#SLOT+24]]{{\]}}
 // CHECK: arith.index_cast {{.*}} : i64 to index
 // CHECK: llvm.return
 

@@ -47,11 +47,9 @@ kvc_status kvc_cache::find(kvc_sequence handle, kvc_diag *diag,
 }
 
 kvc_cache_view kvc_cache::viewOf(const Sequence &sequence) const {
-  if (!isPaged)
-    return sequence.run.view;
-  kvc_cache_view view = pages;
-  view.page_table = sequence.pages.data();
-  return view;
+  if (isPaged)
+    return viewOf(sequence.pages.data());
+  return {sequence.run.regions.data(), nullptr};
 }
 
 kvc_status kvc_cache::createSequence(kvc_diag *diag, kvc_sequence &handle) {

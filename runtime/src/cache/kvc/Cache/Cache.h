@@ -49,7 +49,7 @@ struct kvc_cache {
 
   kvc::BlockPool pool;                 ///< Paged.
   kvc::Memory memory;                  ///< Paged, unless borrowed.
-  kvc_cache_view pages = {};           ///< Paged; without a table.
+  std::vector<kvc_region> regions;     ///< Paged: K's, then V's.
   int64_t totalRuns = 0, usedRuns = 0; ///< Contiguous: blocks of 64 tokens.
 
   std::vector<kvc::Sequence> slots;
@@ -66,6 +66,10 @@ struct kvc_cache {
                   const kvc::Sequence *&sequence) const;
   kvc_status find(kvc_sequence handle, kvc_diag *diag,
                   kvc::Sequence *&sequence);
+  /// What kernels read of the pages in `table`; paged.
+  kvc_cache_view viewOf(const int32_t *table) const {
+    return {regions.data(), table};
+  }
   /// What kernels read of a sequence.
   kvc_cache_view viewOf(const kvc::Sequence &sequence) const;
 

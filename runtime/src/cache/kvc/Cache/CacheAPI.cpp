@@ -78,18 +78,14 @@ kvc_status allocatePages(kvc_cache &cache, kvc_diag *diag) {
         cache.device->fill(cache.device->self, base, 0xFF, bytes.get(), diag));
   // Interleaved pages are one memory, in which V has offsets of its own.
   uint8_t *valueBase = spec.layout.interleaved ? base : base + keyBytes.get();
-  cache.pages.key = placeTensor(
-      layout::pageLayout(spec, Tensor::Key, TargetFamily::Host), key, base);
-  cache.pages.value =
-      placeTensor(layout::pageLayout(spec, Tensor::Value, TargetFamily::Host),
-                  value, valueBase);
+  placeTensor(key, base, cache.regions);
+  placeTensor(value, valueBase, cache.regions);
   return KVC_OK;
 }
 
-/// Checks lent pages of one tensor and makes a view of them.
-kvc_status borrowTensor(const kvc_cache &cache, Tensor tensor, void *base,
-                        int64_t stride, int64_t pageBytes, kvc_diag *diag,
-                        kvc_tensor_view &view) {
+/// Checks lent pages of one tensor and adds their regions to the cache's.
+kvc_status borrowTensor(kvc_cache &cache, Tensor tensor, void *base,
+                        int64_t stride, int64_t pageBytes, kvc_diag *diag) {
   const char *name = tensor == Tensor::Key ? "key" : "value";
   constexpr int64_t alignment = layout::kRegionAlignment;
   if (!base || reinterpret_cast<uintptr_t>(base) % alignment != 0)
@@ -116,8 +112,7 @@ kvc_status borrowTensor(const kvc_cache &cache, Tensor tensor, void *base,
       layout::tensorStrides(spec, tensor, TargetFamily::Host, 0);
   for (layout::RegionStrides &region : strides.regions)
     region.pageStride = stride;
-  view = placeTensor(layout::pageLayout(spec, tensor, TargetFamily::Host),
-                     strides, static_cast<uint8_t *>(base));
+  placeTensor(strides, static_cast<uint8_t *>(base), cache.regions);
   return KVC_OK;
 }
 
@@ -155,17 +150,16 @@ kvc_status borrowPages(kvc_cache &cache, const kvc_page_memory &lent,
                   "interleaved pages, got %p and %lld",
                   lent.value, static_cast<long long>(lent.value_stride));
     for (Tensor tensor : {Tensor::Key, Tensor::Value})
-      KVC_TRY(borrowTensor(
-          cache, tensor, lent.key, lent.key_stride, bytes[0] + bytes[1], diag,
-          tensor == Tensor::Key ? cache.pages.key : cache.pages.value));
+      KVC_TRY(borrowTensor(cache, tensor, lent.key, lent.key_stride,
+                           bytes[0] + bytes[1], diag));
     return KVC_OK;
   }
   KVC_TRY(borrowTensor(cache, Tensor::Key, lent.key, lent.key_stride, bytes[0],
-                       diag, cache.pages.key));
+                       diag));
   if (!spec::schemeOf(spec, Tensor::Value))
     return KVC_OK;
   return borrowTensor(cache, Tensor::Value, lent.value, lent.value_stride,
-                      bytes[1], diag, cache.pages.value);
+                      bytes[1], diag);
 }
 
 kvc_status checkCache(const kvc_cache *cache, kvc_diag *diag) {

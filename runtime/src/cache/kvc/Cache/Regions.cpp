@@ -15,26 +15,11 @@ using spec::Tensor;
 /// K and V of one run begin on cache lines of their own.
 static constexpr int64_t kTensorAlignment = 64;
 
-kvc_tensor_view kvc::placeTensor(const layout::PageLayout &layout,
-                                 const layout::TensorStrides &strides,
-                                 uint8_t *base) {
-  kvc_tensor_view view = {};
-  for (size_t i = 0; i < layout.regions.size(); ++i) {
-    const layout::RegionStrides &from = strides.regions[i];
-    kvc_region region = {base + from.offset, from.pageStride, from.headStride};
-    switch (layout.regions[i].kind) {
-    case layout::RegionKind::Codes:
-      view.codes = region;
-      break;
-    case layout::RegionKind::Scales:
-      view.scales = region;
-      break;
-    case layout::RegionKind::Zeros:
-      view.zeros = region;
-      break;
-    }
-  }
-  return view;
+void kvc::placeTensor(const layout::TensorStrides &strides, uint8_t *base,
+                      std::vector<kvc_region> &regions) {
+  for (const layout::RegionStrides &region : strides.regions)
+    regions.push_back(
+        {base + region.offset, region.pageStride, region.headStride});
 }
 
 kvc_status ContiguousRun::allocate(const spec::Spec &spec,
@@ -50,19 +35,15 @@ kvc_status ContiguousRun::allocate(const spec::Spec &spec,
     KVC_TRY(
         device.fill(device.self, memory.data(), 0xFF, memory.bytes(), diag));
   capacity = tokens;
-  view.key =
-      placeTensor(layout::pageLayout(spec, Tensor::Key, TargetFamily::Host),
-                  key, memory.data());
-  view.value =
-      placeTensor(layout::pageLayout(spec, Tensor::Value, TargetFamily::Host),
-                  value, memory.data() + keyBytes);
+  placeTensor(key, memory.data(), regions);
+  placeTensor(value, memory.data() + keyBytes, regions);
   return KVC_OK;
 }
 
 static kvc_status copyRegion(const kvc_device &device, const kvc_region &from,
-                             int64_t pages, int64_t heads, kvc_region &to,
+                             int64_t pages, int64_t heads, const kvc_region &to,
                              kvc_diag *diag) {
-  if (!from.base || pages == 0)
+  if (pages == 0)
     return KVC_OK;
   // Heads inside of pages: the strides of both runs are the same.
   if (from.head_stride * heads <= from.page_stride)
@@ -80,13 +61,8 @@ kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
                         ContiguousRun &to, kvc_diag *diag) {
   int64_t pages = divideCeil(tokens, layout::kContiguousPageTokens);
   int64_t heads = spec.attention.kvHeads;
-  auto copyTensor = [&](const kvc_tensor_view &source,
-                        kvc_tensor_view &target) -> kvc_status {
-    KVC_TRY(copyRegion(device, source.codes, pages, heads, target.codes, diag));
+  for (size_t i = 0; i < from.regions.size(); ++i)
     KVC_TRY(
-        copyRegion(device, source.scales, pages, heads, target.scales, diag));
-    return copyRegion(device, source.zeros, pages, heads, target.zeros, diag);
-  };
-  KVC_TRY(copyTensor(from.view.key, to.view.key));
-  return copyTensor(from.view.value, to.view.value);
+        copyRegion(device, from.regions[i], pages, heads, to.regions[i], diag));
+  return KVC_OK;
 }

@@ -16,19 +16,20 @@
 #include "kvc/Layout/PageLayout.h"
 #include "kvc/kernel_abi.h"
 
+#include <vector>
+
 namespace kvc {
 
-/// A view of the regions that begin at `base`.
-kvc_tensor_view placeTensor(const layout::PageLayout &layout,
-                            const layout::TensorStrides &strides,
-                            uint8_t *base);
+/// Adds the regions of a tensor whose memory begins at `base`.
+void placeTensor(const layout::TensorStrides &strides, uint8_t *base,
+                 std::vector<kvc_region> &regions);
 
 /// The whole of one sequence's memory in a contiguous cache: K's bytes, then
 /// V's.
 struct ContiguousRun {
   int64_t capacity = 0; ///< Tokens, a multiple of 64.
   Memory memory;
-  kvc_cache_view view = {};
+  std::vector<kvc_region> regions; ///< K's, then V's.
 
   /// Makes an empty object a run of `tokens` tokens, filled with 0xFF if
   /// `isPoisoned`.

@@ -252,6 +252,15 @@ PageLayout pageLayout(const spec::Spec &spec, Tensor tensor,
   return pageLayoutOf(tensorOrder(spec, tensor, family));
 }
 
+unsigned regionNumber(const spec::Spec &spec, Tensor tensor, RegionKind kind,
+                      unsigned part, TargetFamily family) {
+  PageLayout layout = pageLayout(spec, tensor, family);
+  auto number = unsigned(&layout.region(kind, part) - layout.regions.data());
+  if (tensor == Tensor::Value)
+    number += unsigned(pageLayout(spec, Tensor::Key, family).regions.size());
+  return number;
+}
+
 TensorStrides tensorStrides(const spec::Spec &spec, Tensor tensor,
                             TargetFamily family, int64_t capacity) {
   TensorOrder order = tensorOrder(spec, tensor, family);

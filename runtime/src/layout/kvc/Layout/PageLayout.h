@@ -89,6 +89,11 @@ struct PageLayout {
 PageLayout pageLayout(const spec::Spec &spec, spec::Tensor tensor,
                       TargetFamily family);
 
+/// Where a region stands in `regions` of a kvc_cache_view: the key's come
+/// first, then the value's, each in the order of their page layout.
+unsigned regionNumber(const spec::Spec &spec, spec::Tensor tensor,
+                      RegionKind kind, unsigned part, TargetFamily family);
+
 /// Run-time numbers of one region: what a kvc_region holds besides its base.
 /// Interleaved pages hold K's slice, then V's: there both tensors share one
 /// memory, V's offsets begin behind K's slice, and the page stride is that of

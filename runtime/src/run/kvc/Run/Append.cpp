@@ -206,10 +206,9 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
   work.pages.reserve(runs.size());
   for (const SlotRun &run : runs) {
     work.pages.push_back(static_cast<int32_t>(run.page));
-    kvc_cache_view view = cache.pages;
-    view.page_table = &work.pages.back();
     addRun(inputs,
-           {view, run.source, run.tokenBegin, run.tokenBegin + run.tokens},
+           {cache.viewOf(&work.pages.back()), run.source, run.tokenBegin,
+            run.tokenBegin + run.tokens},
            work);
   }
   for (size_t start : starts)

@@ -78,8 +78,7 @@ kvc_status resolveTable(const kvc_batch &batch, int64_t i, kvc_diag *diag,
                   "got %d",
                   static_cast<long long>(i), static_cast<long long>(page),
                   static_cast<long long>(cache.totalBlocks()), table[page]);
-  entry.view = cache.pages;
-  entry.view.page_table = table;
+  entry.view = cache.viewOf(table);
   entry.length = length;
   return KVC_OK;
 }

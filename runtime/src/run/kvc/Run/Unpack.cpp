@@ -26,32 +26,35 @@ namespace {
 /// Tokens of one round; a multiple of every page.
 constexpr int64_t kRoundTokens = 512;
 
-/// One tensor's rows of all kv heads, [head, token, channel].
-struct Buffers {
+/// Rows of one part of a tensor, of all kv heads: [head, token, ..].
+struct PartRows {
   int64_t channels, blocks;
   bool isRaw, hasZero;
   std::vector<int8_t> codes;
   std::vector<float> scales, zeros, values;
 
-  Buffers(const spec::Spec &spec, spec::Tensor tensor, int64_t tokens) {
-    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
-    int64_t rows = spec.attention.kvHeads * tokens;
-    channels = spec::channelsOf(spec, tensor);
-    blocks = 0;
-    hasZero = false;
-    isRaw = !scheme || scheme->isRaw();
-    if (scheme)
-      for (const spec::PartScheme &part : scheme->parts) {
-        blocks += part.blocks();
-        hasZero |= part.zero != spec::Zero::None;
-      }
-    // At least one element each: kernels get no null.
-    codes.resize(size_t(rows * channels) + 1);
-    scales.resize(size_t(rows * blocks) + 1);
-    zeros.resize(size_t(rows * blocks) + 1);
-    values.resize(size_t(rows * channels) + 1);
+  PartRows(const spec::PartScheme &part, int64_t rows)
+      : channels(part.channels()), blocks(part.blocks()),
+        isRaw(part.codec.isRaw()), hasZero(part.zero != spec::Zero::None),
+        codes(size_t(rows * channels)), scales(size_t(rows * blocks)),
+        zeros(size_t(rows * blocks)), values(size_t(rows * channels)) {}
+
+  /// What the kernel writes of the rows from `row` on.
+  kvc_unpack_part from(int64_t row) {
+    return {codes.data() + row * channels, scales.data() + row * blocks,
+            zeros.data() + row * blocks, values.data() + row * channels};
   }
 };
+
+/// Those of the key, then those of the value.
+std::vector<PartRows> partsOf(const spec::Spec &spec) {
+  std::vector<PartRows> parts;
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value})
+    if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor))
+      for (const spec::PartScheme &part : scheme->parts)
+        parts.emplace_back(part, spec.attention.kvHeads * kRoundTokens);
+  return parts;
+}
 
 /// Copies rows [head, token, width] of a round to [token, head, width].
 template <typename T>
@@ -66,60 +69,47 @@ void scatter(const std::vector<T> &from, int64_t heads, int64_t tokens,
                   size_t(width) * sizeof(T));
 }
 
-void scatterTensor(const Buffers &buffers, int64_t heads, int64_t tokens,
-                   int64_t firstToken, const kvc_unpacked &to) {
-  scatter(buffers.values, heads, tokens, buffers.channels, firstToken,
-          to.values);
-  if (buffers.isRaw)
+void scatterPart(const PartRows &from, int64_t heads, int64_t tokens,
+                 int64_t firstToken, const kvc_unpacked &to) {
+  scatter(from.values, heads, tokens, from.channels, firstToken, to.values);
+  if (from.isRaw)
     return;
-  scatter(buffers.codes, heads, tokens, buffers.channels, firstToken, to.codes);
-  scatter(buffers.scales, heads, tokens, buffers.blocks, firstToken, to.scales);
-  if (buffers.hasZero)
-    scatter(buffers.zeros, heads, tokens, buffers.blocks, firstToken, to.zeros);
-}
-
-kvc_unpack_args argsOf(const kvc_cache_view &view, Buffers &key, Buffers &value,
-                       int64_t head, int64_t begin, int64_t end) {
-  int64_t row = head * kRoundTokens;
-  kvc_unpack_args args = {};
-  args.cache = view;
-  args.key_codes = key.codes.data() + row * key.channels;
-  args.key_scales = key.scales.data() + row * key.blocks;
-  args.key_zeros = key.zeros.data() + row * key.blocks;
-  args.key = key.values.data() + row * key.channels;
-  args.value_codes = value.codes.data() + row * value.channels;
-  args.value_scales = value.scales.data() + row * value.blocks;
-  args.value_zeros = value.zeros.data() + row * value.blocks;
-  args.value = value.values.data() + row * value.channels;
-  args.kv_head = head;
-  args.token_begin = begin;
-  args.token_end = end;
-  return args;
+  scatter(from.codes, heads, tokens, from.channels, firstToken, to.codes);
+  scatter(from.scales, heads, tokens, from.blocks, firstToken, to.scales);
+  if (from.hasZero)
+    scatter(from.zeros, heads, tokens, from.blocks, firstToken, to.zeros);
 }
 
 kvc_status unpack(const kvc_cache &cache, const kvc_module &module,
                   const Sequence &sequence, Range tokens,
                   const kvc_parallel_for *threads, kvc_diag *diag,
-                  const kvc_unpacked &key, const kvc_unpacked &value) {
-  const spec::Spec &spec = module.spec->spec;
-  int64_t heads = spec.attention.kvHeads;
-  Buffers keyBuffers(spec, spec::Tensor::Key, kRoundTokens);
-  Buffers valueBuffers(spec, spec::Tensor::Value, kRoundTokens);
-  std::vector<kvc_unpack_args> args;
-  kvc_cache_view view = cache.viewOf(sequence);
+                  const std::vector<kvc_unpacked> &wanted) {
+  int64_t heads = module.spec->spec.attention.kvHeads;
+  std::vector<PartRows> parts = partsOf(module.spec->spec);
+  const size_t argBytes =
+      sizeof(kvc_unpack_args) + parts.size() * sizeof(kvc_unpack_part);
+  std::vector<std::byte> args(argBytes * size_t(heads));
   for (int64_t begin = tokens.begin; begin < tokens.end;) {
     int64_t end =
         std::min(roundDown(begin, kRoundTokens) + kRoundTokens, tokens.end);
-    args.clear();
-    for (int64_t head = 0; head < heads; ++head)
-      args.push_back(argsOf(view, keyBuffers, valueBuffers, head, begin, end));
+    for (int64_t head = 0; head < heads; ++head) {
+      kvc_unpack_args first = {cache.viewOf(sequence), head, begin, end};
+      std::byte *at = args.data() + size_t(head) * argBytes;
+      std::memcpy(at, &first, sizeof(first));
+      at += sizeof(first);
+      for (PartRows &part : parts) {
+        kvc_unpack_part to = part.from(head * kRoundTokens);
+        std::memcpy(at, &to, sizeof(to));
+        at += sizeof(to);
+      }
+    }
     kvc_launch launch = {module.unpack->function, args.data(),
-                         sizeof(kvc_unpack_args), heads};
+                         int64_t(argBytes), heads};
     KVC_TRY(
         cache.device->launch(cache.device->self, &launch, 1, threads, diag));
-    scatterTensor(keyBuffers, heads, end - begin, begin - tokens.begin, key);
-    scatterTensor(valueBuffers, heads, end - begin, begin - tokens.begin,
-                  value);
+    for (size_t i = 0; i < parts.size(); ++i)
+      scatterPart(parts[i], heads, end - begin, begin - tokens.begin,
+                  wanted[i]);
     begin = end;
   }
   return KVC_OK;
@@ -131,7 +121,7 @@ extern "C" kvc_status
 kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                  kvc_sequence sequence, int64_t token_begin, int64_t token_end,
                  const kvc_parallel_for *threads, kvc_diag *diag,
-                 const kvc_unpacked *key, const kvc_unpacked *value) {
+                 const kvc_unpacked *parts, int64_t num_parts) {
   return guarded(diag, [&]() -> kvc_status {
     if (!cache || !module)
       return fail(diag, KVC_INVALID_ARGUMENT,
@@ -142,11 +132,19 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "cache: expected the module's layout hash %s, got %s",
                   module->spec->hash.c_str(), cache->spec->hash.c_str());
-    kvc_unpacked keyOut = {}, valueOut = {};
-    if (key)
-      KVC_TRY(readStruct(key, "key", diag, keyOut));
-    if (value)
-      KVC_TRY(readStruct(value, "value", diag, valueOut));
+    const spec::Spec &spec = module->spec->spec;
+    auto expected = int64_t(spec.key.parts.size());
+    if (spec.value)
+      expected += int64_t(spec.value->parts.size());
+    if (num_parts != expected || !parts)
+      return fail(diag, KVC_INVALID_ARGUMENT,
+                  "parts: expected the %lld of the spec's key and value, got "
+                  "%lld",
+                  static_cast<long long>(expected),
+                  static_cast<long long>(parts ? num_parts : 0));
+    std::vector<kvc_unpacked> wanted(static_cast<size_t>(expected));
+    for (size_t i = 0; i < wanted.size(); ++i)
+      KVC_TRY(readStruct(&parts[i], "parts", diag, wanted[i]));
     const Sequence *found = nullptr;
     KVC_TRY(cache->find(sequence, diag, found));
     if (token_begin < 0 || token_begin > token_end ||
@@ -158,6 +156,6 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                   static_cast<long long>(token_begin),
                   static_cast<long long>(token_end));
     return unpack(*cache, *module, *found, {token_begin, token_end}, threads,
-                  diag, keyOut, valueOut);
+                  diag, wanted);
   });
 }
