@@ -14,6 +14,7 @@
 #ifndef KVC_SIM_NUMERICS_LEVELS_H
 #define KVC_SIM_NUMERICS_LEVELS_H
 
+#include "kvc/Sim/Numerics/Approx.h"
 #include "kvc/Sim/Numerics/Convert.h"
 #include "kvc/Sim/Numerics/FloatOps.h"
 
@@ -60,6 +61,9 @@ constexpr unsigned outcomesOf(Comparison comparison) {
   FloatRowFn findFloatRow(const FloatForm &form);                              \
   CompareRowFn findCompareRow(const CompareForm &form);                        \
   ConvertRowFn findConvertRow(const ConvertForm &form);                        \
+  ApproxRowFn findApproxRow(const ApproxForm &form);                           \
+  /* The value of a function in f64; NaN where it has none. */                 \
+  double approxValue(ApproxOp op, double a, double b);                         \
   }
 KVC_SIM_FOR_EACH_LEVEL(KVC_SIM_DECLARE_LEVEL)
 #undef KVC_SIM_DECLARE_LEVEL
