@@ -60,6 +60,17 @@ TEST(Fragments, M16N8K16) {
       [](auto, auto t, auto i) { return t * 2 + (i & 1); });
 }
 
+TEST(Fragments, M16N8K8OfTF32) {
+  check(
+      mmaFragment(MmaOperand::A, 32), 4, 'm',
+      [](auto g, auto, auto i) { return i % 2 ? g + 8 : g; }, 'k',
+      [](auto, auto t, auto i) { return i < 2 ? t : t + 4; });
+  check(
+      mmaFragment(MmaOperand::B, 32), 2, 'k',
+      [](auto, auto t, auto i) { return i ? t + 4 : t; }, 'n',
+      [](auto g, auto, auto) { return g; });
+}
+
 TEST(Fragments, M16N8K32) {
   check(
       mmaFragment(MmaOperand::A, 8), 16, 'm',

@@ -13,7 +13,8 @@
 namespace kvc::layout {
 
 RegisterLayout mmaFragment(MmaOperand operand, unsigned bits) {
-  assert((bits == 16 || bits == 8 || bits == 4) && "no such mma.sync operand");
+  assert((bits == 32 || bits == 16 || bits == 8 || bits == 4) &&
+         "no such mma.sync operand");
   if (operand == MmaOperand::C)
     return {{},
             {bitOf('n', 0), bitOf('m', 3)},

@@ -22,8 +22,8 @@ enum class MmaOperand : uint8_t { A, B, C };
 /// Lane bits of a warp.
 inline constexpr unsigned kWarpLaneBits = 5;
 
-/// Fragment of mma.sync m16n8k(256/bits), `bits` 16, 8 or 4: A (m, k), B (k, n)
-/// or the 32-bit accumulator C (m, n).
+/// Fragment of mma.sync m16n8k(256/bits), `bits` 32, 16, 8 or 4: A (m, k),
+/// B (k, n) or the 32-bit accumulator C (m, n).
 RegisterLayout mmaFragment(MmaOperand operand, unsigned bits = 16);
 
 /// A SIMD register: the digits of its lanes and of the elements inside one
