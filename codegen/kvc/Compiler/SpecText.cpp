@@ -55,11 +55,15 @@ static llvm::Expected<spec::Spec> readMLIR(llvm::StringRef text,
   DiagnosticCatcher diagnostics(context);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(text, ParserConfig(&context), "spec");
-  if (!module)
-    return makeError(
-        KVC_INVALID_DATA,
-        diagnostics.firstError(
-            "spec: expected a module with one kvc.attention_spec"));
+  if (!module) {
+    std::string error = diagnostics.firstError(
+        "spec: expected a module with one kvc.attention_spec");
+    // Some other file: what MLIR's parser says of it explains nothing.
+    if (!text.contains("kvc.attention_spec"))
+      error += "; expected a spec, JSON that begins with \"{\" or MLIR with a "
+               "kvc.attention_spec";
+    return makeError(KVC_INVALID_DATA, error);
+  }
 
   Block &body = *module->getBody();
   auto declaration =

@@ -100,6 +100,7 @@ TEST_F(JitApi, WrongSpecsNameTheirPlace) {
       {"   \n", "$"},
       {"{\"kvc\": 2}", "$.kvc"},
       {"kvc.attention_spec", "1:"},
+      {"# A page\n", "expected a spec, JSON that begins with \"{\" or MLIR"},
       {"module {\n  func.func @f() { return }\n}",
        "expected a module with one kvc.attention_spec and nothing else"},
       {"module {}", "got 0 operations"},
