@@ -249,9 +249,9 @@ TEST_F(JitApi, RemarksNameTheirKernel) {
   for (const std::string &remark : remarks)
     EXPECT_EQ(remark.rfind("decode: ", 0), 0u) << remark;
   // Every pass that chooses says so.
-  for (const char *choice : {"tile_rows: ", "tile_tokens: ", "split_tokens: ",
-                             "key scale [t]: ", "key product: ", "key codes: ",
-                             "key operand: "})
+  for (const char *choice :
+       {"tile_rows: ", "tile_tokens: ", "split_tokens: ", "key scale [t]: ",
+        "key product: ", "key codes: ", "key operand: "})
     EXPECT_TRUE(std::any_of(
         remarks.begin(), remarks.end(),
         [&](const std::string &remark) {
