@@ -3,7 +3,7 @@
 # all of them as one shared library and one archive.
 
 kvc_add_library(kvc_base
-  SRCS base/kvc/Base/SpecHandle.cpp base/kvc/Base/Status.cpp
+  SRCS base/kvc/Base/PresetsAPI.cpp base/kvc/Base/SpecHandle.cpp base/kvc/Base/Status.cpp
   LINK kvc_spec)
 target_include_directories(kvc_base PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/base)
 target_compile_definitions(kvc_base PRIVATE KVC_VERSION="${PROJECT_VERSION}")

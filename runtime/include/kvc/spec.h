@@ -127,6 +127,26 @@ KVC_API kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,
                                      int64_t part, kvc_diag *diag,
                                      kvc_part_info *info);
 
+/** A named scheme that specs refer to by "preset": NAME. Its strings live as
+ *  long as the library. */
+typedef struct kvc_preset_info {
+  size_t struct_size;
+  const char *name;
+  const char *title;    /**< What it is, in a few words. */
+  const char *source;   /**< Who describes it. */
+  const char *good_for; /**< What one would take it for. */
+  int32_t whole_spec;   /**< 1: sets more than a scheme; top level only. */
+  const char *json;     /**< Its file: these texts and "scheme" or "spec". */
+} kvc_preset_info;
+
+/** How many presets there are. */
+KVC_API kvc_status kvc_preset_count(int64_t *count);
+
+/** Fills `*info`, whose struct_size the caller has set, for preset `index` in
+ *  the order of their names. */
+KVC_API kvc_status kvc_preset_get(int64_t index, kvc_diag *diag,
+                                  kvc_preset_info *info);
+
 #ifdef __cplusplus
 }
 #endif

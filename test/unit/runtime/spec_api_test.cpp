@@ -178,3 +178,48 @@ TEST(SpecApi, SupportsNamesTheProperty) {
   }
   EXPECT_EQ(kvc_supports(nullptr, &reason), KVC_INVALID_ARGUMENT);
 }
+
+TEST(PresetsApi, ListsThemInOrder) {
+  int64_t count = 0;
+  ASSERT_EQ(kvc_preset_count(&count), KVC_OK);
+  EXPECT_EQ(kvc_preset_count(nullptr), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 28);
+  std::string last;
+  int wholeSpecs = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    kvc_preset_info info = {};
+    info.struct_size = sizeof(info);
+    ASSERT_EQ(kvc_preset_get(i, nullptr, &info), KVC_OK);
+    EXPECT_LT(last, info.name);
+    last = info.name;
+    wholeSpecs += info.whole_spec;
+    for (const char *text : {info.title, info.source, info.good_for})
+      EXPECT_GT(std::strlen(text), 3u) << last;
+    EXPECT_NE(
+        std::strstr(info.json, info.whole_spec ? "\"spec\"" : "\"scheme\""),
+        nullptr);
+    // Of the size that heads of a preset's own need.
+    const std::string attention =
+        last == "flashmla" ? "" : ", \"head_dim\": 128";
+    SpecPtr spec = parse("{\"kvc\": 1, \"preset\": \"" + last +
+                         "\", \"attention\": {\"q_heads\": 8, \"kv_heads\": 2" +
+                         attention + "}, \"io\": {\"query\": \"f16\"}}");
+    ASSERT_NE(spec, nullptr) << last;
+  }
+  EXPECT_EQ(wholeSpecs, 7);
+}
+
+TEST(PresetsApi, RefusesNumbersBeyondTheLast) {
+  Message message;
+  kvc_preset_info info = {};
+  info.struct_size = sizeof(info);
+  for (int64_t index : {int64_t(-1), int64_t(28), INT64_MAX}) {
+    EXPECT_EQ(kvc_preset_get(index, message.get(), &info),
+              KVC_INVALID_ARGUMENT);
+    EXPECT_NE(std::strstr(message.text, "expected a number below 28"), nullptr)
+        << message.text;
+  }
+  EXPECT_EQ(kvc_preset_get(0, nullptr, nullptr), KVC_INVALID_ARGUMENT);
+  info.struct_size = 0;
+  EXPECT_EQ(kvc_preset_get(0, nullptr, &info), KVC_INVALID_ARGUMENT);
+}

@@ -430,15 +430,42 @@ const BadSpec kBadSpecs[] = {
      "$.key.rope", "rope with rotate"},
 
     // Presets.
-    {"P1_Top", R"({"preset": "kivi2", "key": null, "value": null})", "$.preset",
-     "not lowered yet: preset"},
-    {"P1_Key", R"({"key": {"preset": "nf4", "codec": null, "scale": null}})",
-     "$.key.preset", "got \"nf4\""},
-    {"P1_Value", R"({"value": {"preset": "int4"}})", "$.value.preset",
-     "not lowered yet: preset"},
-    {"P1_Part",
-     R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "preset": "int8"}]}})",
-     "$.key.parts[0].preset", "got \"int8\""},
+    {"P2_Top", R"({"preset": "kivi3", "key": null, "value": null})", "$.preset",
+     "did you mean \"kivi2\"?"},
+    {"P2_Key", R"({"key": {"preset": "nf5", "codec": null, "scale": null}})",
+     "$.key.preset", "did you mean \"nf4\"?"},
+    {"P2_Part",
+     R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "preset": ""}]}})",
+     "$.key.parts[0].preset", "got \"\""},
+    {"P3_Key", R"({"key": {"preset": "kivi2"}})", "$.key.preset",
+     "expected it at the top level, or here \"fp8\""},
+    {"P3_Value", R"({"value": {"preset": "k8v4"}})", "$.value.preset",
+     "got \"k8v4\""},
+    {"P3_Part",
+     R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "preset": "flashmla"}]}})",
+     "$.key.parts[0].preset", "got \"flashmla\""},
+    {"P4_ValueOfAPreset",
+     R"({"preset": "kivi4", "attention": {"value_is_key": "all"}, "key": null, "value": null})",
+     "$.preset", "got \"kivi4\""},
+    {"A15_BesideAPreset",
+     R"({"preset": "int8", "attention": {"value_is_key": "all"}, "key": null})",
+     "$.value", "got an object"},
+    {"K30_PresetBesideParts",
+     R"({"key": {"codec": null, "scale": null, "preset": "int8", "parts": [{"channels": [0, 128], "codec": "f16"}]}})",
+     "$.key.preset", "got \"int8\""},
+    {"K10_PresetThatDoesNotFit",
+     R"({"preset": "int4g32", "attention": {"head_dim": 80}, "key": null, "value": null})",
+     "$.key.scale.channels", "got 32 (with preset \"int4g32\")"},
+    {"K7_RawOverAPreset", R"({"key": {"preset": "int8", "codec": "f16"}})",
+     "$.key.scale", "(with preset \"int8\")"},
+    {"J8_BesideAPreset", R"({"value": {"preset": "int8", "dtype": "f16"}})",
+     "$.value.dtype", "(with preset \"int8\")"},
+    {"J9_AttentionOfAPreset",
+     R"({"preset": "flashmla", "attention": {"q_heads": null, "head_dim": null}, "key": null, "value": null})",
+     "$.attention.q_heads", "got nothing"},
+    {"J10_ListForAPresetsSection",
+     R"({"preset": "kivi2", "segments": [], "key": null, "value": null})",
+     "$.segments", "got a list of 0"},
 
     // Segments.
     {"G1_NegativeSink", R"({"segments": {"sink": -1}})", "$.segments.sink",
@@ -526,9 +553,10 @@ INSTANTIATE_TEST_SUITE_P(Rule, BadSpecTest, testing::ValuesIn(kBadSpecs),
                          });
 
 /// The rule table of the documentation and these tests name the same rules; J1
-/// to J7 and J11 are tested as texts.
+/// to J7 and J11 are tested as texts, P5 and P6 with files of presets.
 TEST(RuleTable, EveryRuleIsDocumentedAndTested) {
-  std::set<std::string> tested{"J1", "J2", "J3", "J4", "J5", "J6", "J7", "J11"},
+  std::set<std::string> tested{"J1", "J2", "J3",  "J4", "J5",
+                               "J6", "J7", "J11", "P5", "P6"},
       documented;
   for (const BadSpec &bad : kBadSpecs)
     tested.insert(std::string(bad.name, std::string_view(bad.name).find('_')));

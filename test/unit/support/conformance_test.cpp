@@ -88,17 +88,22 @@ TEST_P(Conformance, AttentionIsWithinTheBounds) {
   EXPECT_TRUE(lse.ok()) << lse.worst << " of the bound, " << lse.where;
 }
 
-/// A parser that does not know a preset must say so by name; one that does must
-/// expand it as SPEC.md section 1b says.
-TEST_P(Conformance, PresetsAreExpandedOrRefusedByName) {
-  if (!test.usesPreset())
-    return;
+/// The parser expands presets as SPEC.md section 1b says.
+TEST_P(Conformance, PresetsAreExpanded) {
   spec::Expected<spec::Spec> parsed = spec::parseSpec(test.specText);
-  if (parsed)
-    EXPECT_EQ(spec::printSpec(*parsed), spec::printSpec(spec));
-  else
-    EXPECT_NE(parsed.error().str().find("preset"), std::string::npos)
-        << parsed.error().str();
+  ASSERT_TRUE(parsed) << parsed.error().str();
+  EXPECT_EQ(spec::printSpec(*parsed), spec::printSpec(spec));
+}
+
+TEST(ConformanceCases, SomeUsePresets) {
+  int presets = 0;
+  for (const std::string &name : conformanceNames(kFolder)) {
+    safetensors::Expected<ConformanceCase> loaded =
+        loadConformanceCase(kFolder, name);
+    ASSERT_TRUE(loaded) << loaded.error().str();
+    presets += loaded->usesPreset();
+  }
+  EXPECT_EQ(presets, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance,

@@ -9,6 +9,7 @@
 #include "kvc/Base/Diag.h"
 #include "kvc/Base/Struct.h"
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Spec/Bytes.h"
 
 #include <bit>
 
@@ -91,17 +92,6 @@ kvc_status withPage(const spec::Spec &spec, int64_t page, kvc_diag *diag,
   if (const char *reason = spec::unsupportedReason(paged))
     return fail(diag, KVC_UNSUPPORTED, "spec: %s", reason);
   return KVC_OK;
-}
-
-double bytesPerToken(const spec::PartScheme &part) {
-  double bits = double(part.channels()) * part.codec.bits;
-  if (part.scale && !part.scale->isStatic) {
-    int perBlock = part.zero == spec::Zero::None ? 1 : 2;
-    bits += double(part.blocks()) * perBlock * spec::bitsOf(part.scale->dtype) /
-            double(part.scale->tokens);
-  }
-  // An outlier is a u16 index and an f16 value.
-  return bits / 8 + 4.0 * double(part.outliers);
 }
 
 } // namespace
@@ -228,10 +218,9 @@ extern "C" kvc_status kvc_spec_get_tensor(const kvc_spec *spec,
     if (const spec::Scheme *scheme = spec::schemeOf(spec->spec, which)) {
       result.num_parts = static_cast<int64_t>(scheme->parts.size());
       result.block_tokens = scheme->blockTokens();
-      for (const spec::PartScheme &part : scheme->parts) {
+      result.bytes_per_token = spec::bytesPerToken(*scheme);
+      for (const spec::PartScheme &part : scheme->parts)
         result.blocks += part.blocks();
-        result.bytes_per_token += bytesPerToken(part);
-      }
     }
     return writeStruct(result, "info", diag, info);
   });

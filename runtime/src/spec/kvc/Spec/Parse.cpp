@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Spec/Parse.h"
+#include "kvc/Spec/Presets.h"
 
 using namespace kvc::spec;
 
@@ -107,7 +108,8 @@ bool kvc::spec::readLayout(const JsonValue &value, const std::string &path,
          object.boolean("interleaved", out.interleaved);
 }
 
-static bool readSpec(const JsonValue &document, Spec &out,
+/// Expands the document's presets in place.
+static bool readSpec(JsonValue &document, Spec &out, PresetContext &presets,
                      Diagnosis &diagnosis) {
   ObjectReader object(document, "$", diagnosis);
   if (!object.open({"kvc", "name", "preset", "attention", "io", "key", "value",
@@ -123,7 +125,8 @@ static bool readSpec(const JsonValue &document, Spec &out,
     return object.fail("kvc", "J11",
                        "unknown version, expected 1, got " +
                            std::to_string(version));
-  if (!object.string("name", out.name) || !refusePreset(object))
+  if (!object.string("name", out.name) ||
+      !expandPresets(document, presets, diagnosis))
     return false;
 
   if (!object.require("attention", "an object") ||
@@ -168,15 +171,29 @@ static bool readSpec(const JsonValue &document, Spec &out,
          verifySections(out, diagnosis);
 }
 
-Expected<Spec> kvc::spec::parseSpec(std::string_view json) {
+static Expected<Spec> parse(std::string_view json, const Preset *own) {
   Expected<JsonValue> document = readJson(json);
   if (!document)
     return document.error();
   Spec spec;
+  PresetContext presets{own};
   Diagnosis diagnosis;
-  if (!readSpec(*document, spec, diagnosis))
-    return *diagnosis.error;
-  return spec;
+  if (readSpec(*document, spec, presets, diagnosis))
+    return spec;
+  addPresetNote(presets, *diagnosis.error);
+  return *diagnosis.error;
+}
+
+Expected<Spec> kvc::spec::parseSpec(std::string_view json) {
+  return parse(json, nullptr);
+}
+
+Expected<Spec> kvc::spec::parseSpec(std::string_view json,
+                                    const PresetFile &file) {
+  Expected<Preset> own = readPresetFile(file);
+  if (!own)
+    return own.error();
+  return parse(json, &*own);
 }
 
 std::optional<Error> kvc::spec::checkSection(std::string_view section,
@@ -195,7 +212,9 @@ std::optional<Error> kvc::spec::checkSection(std::string_view section,
     readIO(*document, "$", io, diagnosis);
   } else if (section == "scheme") {
     Scheme scheme;
-    if (readScheme(*document, "$", SchemeOwner::Any, 0, scheme, diagnosis))
+    PresetContext presets;
+    if (expandSchemePresets(*document, "$", 0, presets, diagnosis) &&
+        readScheme(*document, "$", SchemeOwner::Any, 0, scheme, diagnosis))
       verifyScheme(scheme, "$", 0, diagnosis);
   } else if (section == "segments") {
     Segments segments;

@@ -23,9 +23,6 @@ inline constexpr int64_t kMinChannels = 16, kMaxChannels = 576;
 /// Who owns a scheme; decides whether rope may stand in it.
 enum class SchemeOwner : uint8_t { Key, Value, Any };
 
-/// Refuses a preset by name.
-bool refusePreset(ObjectReader &object);
-
 bool readAttention(const JsonValue &value, const std::string &path,
                    Attention &out, Diagnosis &diagnosis);
 bool readIO(const JsonValue &value, const std::string &path, IO &out,

@@ -10,18 +10,6 @@ using namespace kvc::spec;
 
 using Kind = JsonValue::Kind;
 
-bool kvc::spec::refusePreset(ObjectReader &object) {
-  std::string name;
-  if (!object.string("preset", name))
-    return false;
-  if (!object.has("preset"))
-    return true;
-  return object.fail(
-      "preset", "P1",
-      "not lowered yet: preset, expected the scheme written out, got " +
-          quote(name));
-}
-
 static bool readTable(const JsonValue &value, const std::string &path,
                       Codec &codec, Diagnosis &diagnosis) {
   if (value.kind == Kind::Object) {
@@ -222,8 +210,7 @@ static bool readParts(const JsonValue &value, const std::string &path,
     if (!object.require("channels", "a list [begin, end)") ||
         !readChannelRange(*object.find("channels"), object.at("channels"),
                           channels ? channels : kMaxChannels, "K31", range,
-                          diagnosis) ||
-        !refusePreset(object))
+                          diagnosis))
       return false;
     PartScheme part;
     part.begin = range[0];
@@ -254,8 +241,7 @@ bool kvc::spec::readScheme(const JsonValue &value, const std::string &path,
   ObjectReader object(value, path, diagnosis);
   if (!object.open({"preset", "codec", "table", "scale", "zero", "clip",
                     "estimate", "codes_from", "round", "rotate", "smooth",
-                    "outliers", "parts", "rope"}) ||
-      !refusePreset(object))
+                    "outliers", "parts", "rope"}))
     return false;
 
   if (const JsonValue *rope = object.find("rope")) {
