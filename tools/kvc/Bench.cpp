@@ -194,6 +194,6 @@ void kvc::addBenchCommand(CLI::App &app) {
               "Threads; default 1, 0: one per core.");
   addName(*command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");
-  command->add_flag("--json", options->json, "Print JSON.");
+  addFlag(*command, "--json", options->json, "Print JSON.");
   command->callback([options] { bench(*options); });
 }

@@ -103,6 +103,13 @@ CLI::Option *kvc::addFiles(CLI::App &command, const std::string &option,
   return command.add_option(option, paths, help)->type_name("FILE");
 }
 
+void kvc::addFlag(CLI::App &command, const std::string &option, bool &flag,
+                  const std::string &help) {
+  command.add_flag(option, flag, help)
+      ->disable_flag_override() // "--poison=false" would be one
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
 void kvc::addInteger(CLI::App &command, const std::string &option,
                      int64_t &value, int64_t low, int64_t high,
                      const std::string &help) {

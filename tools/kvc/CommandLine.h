@@ -57,6 +57,10 @@ CLI::Option *addFile(CLI::App &command, const std::string &option,
 CLI::Option *addFiles(CLI::App &command, const std::string &option,
                       std::vector<std::string> &paths, const std::string &help);
 
+/// Declares an option without a value.
+void addFlag(CLI::App &command, const std::string &option, bool &flag,
+             const std::string &help);
+
 /// Declare options whose values are parsed as above.
 void addInteger(CLI::App &command, const std::string &option, int64_t &value,
                 int64_t low, int64_t high, const std::string &help);

@@ -181,10 +181,10 @@ void kvc::addCompileCommand(CLI::App &app) {
           "Print MLIR after these stages, or after all: " + join(stageNames()) +
               ". Default: the last.")
       ->type_name("NAME,..");
-  command->add_flag("--remarks", options->remarks,
-                    "Say what the compiler chose, and why.");
-  command->add_flag("--report", options->report,
-                    "Show kernels, their sizes and the time of every phase.");
-  command->add_flag("--json", options->json, "Print all of this as JSON.");
+  addFlag(*command, "--remarks", options->remarks,
+          "Say what the compiler chose, and why.");
+  addFlag(*command, "--report", options->report,
+          "Show kernels, their sizes and the time of every phase.");
+  addFlag(*command, "--json", options->json, "Print all of this as JSON.");
   command->callback([options] { compile(*options); });
 }

@@ -259,6 +259,6 @@ void kvc::addEvalCommand(CLI::App &app) {
           "Instruction set to compile for; default host");
   addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; default 1, 0: one per core.");
-  command->add_flag("--json", options->json, "Print JSON.");
+  addFlag(*command, "--json", options->json, "Print JSON.");
   command->callback([options] { eval(*options); });
 }

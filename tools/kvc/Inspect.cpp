@@ -16,7 +16,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 using namespace kvc;
 
@@ -29,14 +31,19 @@ struct InspectOptions {
 
 /// A safetensors file begins with the length of its header, which its size
 /// bounds; eight characters of a text are a far larger number.
-bool looksLikeTensors(const std::string &path, const std::string &bytes) {
+bool looksLikeTensors(const std::string &path) {
   if (path.ends_with(".safetensors"))
     return true;
+  std::error_code error;
+  const auto size = std::filesystem::is_regular_file(path, error)
+                        ? std::filesystem::file_size(path, error)
+                        : 0;
   uint64_t header = 0;
-  if (bytes.size() < sizeof(header))
-    return false;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  return header <= bytes.size() - sizeof(header);
+  std::ifstream file;
+  if (!error && size >= sizeof(header))
+    file.open(path, std::ios::binary);
+  return file.read(reinterpret_cast<char *>(&header), sizeof(header)) &&
+         header <= size - sizeof(header);
 }
 
 /// The spec as JSON, whatever form it has.
@@ -54,11 +61,14 @@ std::string specJson(const std::string &path, std::string text) {
 }
 
 void inspect(const InspectOptions &options) {
-  std::string bytes = readFile(options.file);
-  if (looksLikeTensors(options.file, bytes))
-    return print(inspectTensors(options.file, bytes, options.json));
+  if (looksLikeTensors(options.file)) {
+    auto file = safetensors::read(options.file);
+    if (!file)
+      throw Failure(file.error().str());
+    return print(inspectTensors(*file, options.json));
+  }
   const SpecHandle spec =
-      parseSpec(specJson(options.file, std::move(bytes)), options.file);
+      parseSpec(specJson(options.file, readFile(options.file)), options.file);
   print(inspectSpec(spec.get(), options.json));
 }
 
@@ -71,6 +81,6 @@ void kvc::addInspectCommand(CLI::App &app) {
   addFile(*command, "FILE", options->file, "A spec or a safetensors file.")
       ->type_name("")
       ->required();
-  command->add_flag("--json", options->json, "Print JSON.");
+  addFlag(*command, "--json", options->json, "Print JSON.");
   command->callback([options] { inspect(*options); });
 }

@@ -7,7 +7,6 @@
 #include "kvc/InspectTensors.h"
 
 #include "kvc/CommandLine.h"
-#include "kvc/Safetensors.h"
 #include "kvc/Table.h"
 
 #include <nlohmann/json.hpp>
@@ -164,11 +163,6 @@ std::string asJson(const safetensors::File &file) {
 
 } // namespace
 
-std::string kvc::inspectTensors(const std::string &path,
-                                const std::string &bytes, bool json) {
-  auto file = safetensors::read(
-      std::as_bytes(std::span(bytes.data(), bytes.size())), path);
-  if (!file)
-    throw Failure(file.error().str());
-  return json ? asJson(*file) : asText(*file);
+std::string kvc::inspectTensors(const safetensors::File &file, bool json) {
+  return json ? asJson(file) : asText(file);
 }

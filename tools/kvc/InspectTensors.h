@@ -7,13 +7,14 @@
 #ifndef KVC_TOOLS_INSPECTTENSORS_H
 #define KVC_TOOLS_INSPECTTENSORS_H
 
+#include "kvc/Safetensors.h"
+
 #include <string>
 
 namespace kvc {
 
 /// Every tensor with type, shape, bytes and range, then the file's metadata.
-std::string inspectTensors(const std::string &path, const std::string &bytes,
-                           bool json);
+std::string inspectTensors(const safetensors::File &file, bool json);
 
 } // namespace kvc
 

@@ -37,7 +37,9 @@ void OutputFile::check(const std::optional<std::string> &error) const {
 
 /// Whether two paths lead to one file, which need not exist yet. What cannot be
 /// looked at is no file that could be overwritten.
-static bool isSameFile(const fs::path &a, const fs::path &b) {
+static bool isSameFile(const std::string &first, const std::string &second) {
+  const fs::path a = PendingFile::followLinks(first),
+                 b = PendingFile::followLinks(second);
   std::error_code error;
   if (fs::exists(a, error) && fs::exists(b, error))
     return fs::equivalent(a, b, error);

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -78,6 +78,19 @@ static std::string folderOf(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string PendingFile::followLinks(const std::string &path) {
+  std::string at = path;
+  for (int count = 0; count < 40; ++count) { // as many as the system follows
+    char link[PATH_MAX];
+    ssize_t size = ::readlink(at.c_str(), link, sizeof(link));
+    if (size <= 0 || size == sizeof(link))
+      return at;
+    std::string next(link, size_t(size));
+    at = next[0] == '/' ? next : folderOf(at) + "/" + next;
+  }
+  return path; // which cannot be opened
+}
+
 PendingFile::PendingFile(PendingFile &&other) noexcept
     : path(std::move(other.path)), target(std::move(other.target)),
       temporary(std::move(other.temporary)), slot(other.slot),
@@ -108,20 +121,15 @@ std::optional<std::string> PendingFile::open() {
 
   // A link is followed, so that its file changes and the link stays.
   std::optional<mode_t> mode;
-  target = path;
+  target = followLinks(path);
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0) {
+  if (::stat(target.c_str(), &info) == 0) {
     if (!S_ISREG(info.st_mode))
       return std::string("cannot write, expected a regular file, got ") +
              kindOf(info.st_mode);
-    if (::access(path.c_str(), W_OK) != 0)
+    if (::access(target.c_str(), W_OK) != 0)
       return systemError("cannot write");
     mode = info.st_mode & 0777;
-    char *resolved = ::realpath(path.c_str(), nullptr);
-    if (!resolved)
-      return systemError("cannot write");
-    target = resolved;
-    std::free(resolved);
   } else if (errno != ENOENT) {
     return systemError("cannot write");
   }

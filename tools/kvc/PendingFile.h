@@ -40,6 +40,9 @@ public:
   /// Flushes, unless that is done, and renames the file into place.
   std::optional<std::string> commit();
 
+  /// The file that `path` leads to, which need not exist.
+  static std::string followLinks(const std::string &path);
+
   /// Removes the temporary files of this process that still exist. For signal
   /// handlers: takes no lock and allocates nothing.
   static void removeTemporaries() noexcept;

@@ -215,7 +215,8 @@ void kvc::addRunCommand(CLI::App &app) {
           "host, the default. sim, cuda and cuda:N are known and refused: "
           "this build has the host only.")
       ->type_name("NAME");
-  addInteger(*command, "--append-chunk", options->appendChunk, 1, kMaxTokens,
+  addInteger(*command, "--append-chunk", options->appendChunk, 1,
+             std::numeric_limits<int64_t>::max(),
              "Append at most N tokens of every sequence per call; default: all "
              "at once.");
   addFile(*command, "--dump-cache", options->dumpCache,
@@ -228,8 +229,8 @@ void kvc::addRunCommand(CLI::App &app) {
           "Instruction set to compile for, on the host; default host");
   addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; 0, the default: one per core.");
-  command->add_flag("--poison", options->poison,
-                    "Fill fresh cache memory with 0xFF.");
-  command->add_flag("--json", options->json, "Print the statistics as JSON.");
+  addFlag(*command, "--poison", options->poison,
+          "Fill fresh cache memory with 0xFF.");
+  addFlag(*command, "--json", options->json, "Print the statistics as JSON.");
   command->callback([options] { run(*options); });
 }

@@ -177,6 +177,15 @@ const Tensor *File::find(std::string_view name) const {
   return found == index.end() ? nullptr : &list[found->second];
 }
 
+/// The system may promise more memory than there is, and then ends whoever
+/// takes it at its word.
+static uint64_t memoryBytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES),
+             pageBytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && pageBytes > 0 ? uint64_t(pages) * uint64_t(pageBytes)
+                                    : UINT64_MAX;
+}
+
 namespace kvc::safetensors {
 
 /// Reads a file through `source`, which copies bytes out of it and says what
@@ -198,8 +207,9 @@ public:
       return *error;
 
     File result;
-    result.memory.reset(static_cast<std::byte *>(::operator new(
-        std::max<uint64_t>(dataBytes, 1), kAlignment, std::nothrow)));
+    if (dataBytes <= memoryBytes())
+      result.memory.reset(static_cast<std::byte *>(::operator new(
+          std::max<uint64_t>(dataBytes, 1), kAlignment, std::nothrow)));
     if (!result.memory)
       return io("cannot read, expected memory for " +
                 std::to_string(dataBytes) + " bytes, got none");

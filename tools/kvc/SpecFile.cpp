@@ -28,8 +28,12 @@ std::string kvc::readFile(const std::string &path) {
     fail("a directory");
   std::string text;
   char buffer[1 << 16];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get()))
+  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get())) {
     text.append(buffer, count);
+    if (text.size() > kMaxSpecBytes)
+      throw Failure(path + ": cannot read, expected at most " +
+                    std::to_string(kMaxSpecBytes) + " bytes, got more");
+  }
   if (std::ferror(file.get()))
     fail(std::string("an error: ") + std::strerror(errno));
   return text;

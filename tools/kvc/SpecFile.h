@@ -16,7 +16,10 @@
 
 namespace kvc {
 
-/// A file's bytes.
+/// No spec comes near: what is longer is something else, a device perhaps.
+inline constexpr size_t kMaxSpecBytes = size_t(16) << 20;
+
+/// The bytes of a spec's file or pipe.
 std::string readFile(const std::string &path);
 
 struct SpecHandleDeleter {

@@ -42,7 +42,7 @@ void kvc::addTranslateCommand(CLI::App &app) {
       ->required();
   addName(*command, "--to", options->to, {"json", "mlir"}, "Form to print");
   command->get_option("--to")->required();
-  command->add_flag("--json", options->json,
-                    "Print the text as a string inside JSON.");
+  addFlag(*command, "--json", options->json,
+          "Print the text as a string inside JSON.");
   command->callback([options] { translate(*options); });
 }

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 
 using namespace kvc;
 
@@ -77,6 +78,9 @@ std::string messageOf(const CLI::App &app, const CLI::ParseError &error) {
     return "command line: expected the arguments that --help lists, got " +
            inQuotes(extras.front());
   std::string text = error.what();
+  // "poison was given a disallowed flag override".
+  if (size_t end = text.find(" was given a"); end != std::string::npos)
+    return "--" + text.substr(0, end) + ": expected no value, got one";
   // "NAME is required", "NAME: 1 required FILE missing".
   size_t end = std::min(text.find(" is required"), text.find(": 1 required"));
   return end == std::string::npos
@@ -106,7 +110,10 @@ int runTool(int argc, char **argv) {
     checkCommand(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {
-    return app.exit(success);
+    std::ostringstream text;
+    const int code = app.exit(success, text);
+    print(text.str());
+    return code;
   } catch (const CLI::ParseError &error) {
     return fail(messageOf(app, error), 2);
   }

@@ -10,12 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Folder.h"
 #include "kvc/Safetensors.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace kvc::safetensors;
+using kvc::test::Folder;
+using kvc::test::writeAll;
 
 namespace {
 
@@ -278,6 +282,24 @@ TEST(BadFileMutations, KeepTheReaderInside) {
       }
       ASSERT_EQ(total, 36u);
     }
+}
+
+/// A file may be longer than memory without taking any space itself.
+TEST(BadFileSizes, BeyondMemoryAreRefused) {
+  Folder folder;
+  const uint64_t bytes = uint64_t(1) << 42;
+  const std::string header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[" +
+                             std::to_string(bytes) + "],\"data_offsets\":[0," +
+                             std::to_string(bytes) + "]}}";
+  writeAll(folder / "in", file(header));
+  ASSERT_EQ(
+      ::truncate((folder / "in").c_str(), off_t(8 + header.size() + bytes)), 0);
+  Expected<File> result = read(folder / "in");
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("expected memory for " +
+                                        std::to_string(bytes) + " bytes"),
+            std::string::npos)
+      << result.error().str();
 }
 
 } // namespace

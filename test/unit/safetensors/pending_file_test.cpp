@@ -77,6 +77,26 @@ TEST(PendingFile, KeepsModeAndLink) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(PendingFile, FollowsALinkToAFileThatIsNotThereYet) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink("sub/second", folder / "first");
+  std::filesystem::create_symlink(folder / "out", folder / "sub/second");
+  PendingFile file(folder / "first");
+  ASSERT_FALSE(file.open());
+  ASSERT_FALSE(file.append("new"));
+  ASSERT_FALSE(file.commit());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "sub/second"));
+  EXPECT_EQ(readAll(folder / "out"), "new");
+
+  std::filesystem::create_symlink("none/out", folder / "nowhere");
+  EXPECT_TRUE(PendingFile(folder / "nowhere").open());
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_TRUE(PendingFile(folder / "loop").open());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "nowhere"));
+}
+
 TEST(PendingFile, NewFilesObeyTheMask) {
   Folder folder;
   mode_t old = ::umask(027);
