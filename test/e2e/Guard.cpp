@@ -13,6 +13,13 @@
 #include <unistd.h>
 #include <utility>
 
+#if KVC_TEST_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
+
 using namespace kvc::test;
 
 GuardedRuns::GuardedRuns(int64_t count, int64_t bytes) {
@@ -32,11 +39,17 @@ GuardedRuns::GuardedRuns(int64_t count, int64_t bytes) {
       throw std::bad_alloc();
     std::memset(mapping + i * step, 0xFF, size_t(usable));
   }
+  ASAN_POISON_MEMORY_REGION(mapping, mappedBytes);
+  for (int64_t i = 0; i < count; ++i)
+    ASAN_UNPOISON_MEMORY_REGION(run(i), size_t(bytes));
 }
 
 GuardedRuns::~GuardedRuns() {
-  if (mapping)
-    munmap(mapping, mappedBytes);
+  if (!mapping)
+    return;
+  // For whatever is mapped here next.
+  ASAN_UNPOISON_MEMORY_REGION(mapping, mappedBytes);
+  munmap(mapping, mappedBytes);
 }
 
 GuardedRuns::GuardedRuns(GuardedRuns &&other) noexcept
@@ -72,6 +85,8 @@ kvc_status GuardedDevice::allocate(void *self, int64_t bytes, kvc_diag *,
     return KVC_FAILED;
   }
   *memory = live.back().data();
+  ASAN_POISON_MEMORY_REGION(live.back().data() + bytes,
+                            size_t(aligned(bytes) - bytes));
   return KVC_OK;
 }
 
@@ -84,6 +99,7 @@ kvc_status GuardedDevice::release(void *self, void *memory, int64_t bytes) {
       int64_t(found->bytes().size()) != aligned(bytes))
     return KVC_INVALID_ARGUMENT;
   auto behind = found->bytes().subspan(size_t(bytes));
+  ASAN_UNPOISON_MEMORY_REGION(behind.data(), behind.size());
   if (std::any_of(behind.begin(), behind.end(),
                   [](uint8_t byte) { return byte != 0xFF; }))
     ++device->numOverruns;

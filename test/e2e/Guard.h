@@ -7,7 +7,9 @@
 // Generated code is not instrumented by default, so the tests let the memory
 // management unit check it: every buffer that a kernel gets ends where an
 // inaccessible page begins, and is filled with 0xFF (NaN in every float type,
-// -1 in every integer) before anyone writes to it.
+// -1 in every integer) before anyone writes to it. Under AddressSanitizer,
+// where kernels are instrumented, what lies before a buffer is poisoned too
+// (all but up to 7 bytes, where a buffer does not begin at a multiple of 8).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,17 @@
 #include <cstdint>
 #include <list>
 #include <span>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KVC_TEST_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KVC_TEST_ASAN 1
+#endif
+#endif
+#ifndef KVC_TEST_ASAN
+#define KVC_TEST_ASAN 0
+#endif
 
 namespace kvc::test {
 
@@ -56,7 +69,8 @@ private:
 
 /// The host, except that what it allocates is guarded. Allocations begin at
 /// multiples of 64, so up to 63 bytes lie between an end and its guard page;
-/// release() checks that no one wrote to them.
+/// release() checks that no one wrote to them, AddressSanitizer that no one
+/// touches them.
 class GuardedDevice {
 public:
   GuardedDevice();

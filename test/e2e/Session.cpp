@@ -17,6 +17,12 @@ using namespace kvc;
 using namespace kvc::test;
 using spec::Tensor;
 
+kvc_compile_options kvc::test::testOptionsFor(const std::string &target) {
+  kvc_compile_options options = compileOptionsFor(target);
+  options.asan = KVC_TEST_ASAN;
+  return options;
+}
+
 Session::Session(const Engine &engine, const spec::Spec &spec,
                  const Inputs &inputs, RowOrder rowOrder, int64_t chunk)
     : spec(spec), inputs(inputs), rowOrder(rowOrder),
@@ -120,7 +126,8 @@ void Session::append(const Engine &engine, int64_t chunk) {
 /// One f32 per query head, behind which nothing may be read.
 static GuardedBuffer perHead(const std::vector<float> &values) {
   GuardedBuffer buffer(int64_t(values.size() * sizeof(float)));
-  std::memcpy(buffer.data(), values.data(), values.size() * sizeof(float));
+  std::copy(values.begin(), values.end(),
+            reinterpret_cast<float *>(buffer.data()));
   return buffer;
 }
 

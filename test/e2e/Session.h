@@ -22,6 +22,10 @@
 
 namespace kvc::test {
 
+/// Options of a compilation for `target`, which outlives them. Where
+/// AddressSanitizer is, kernels are instrumented.
+kvc_compile_options testOptionsFor(const std::string &target);
+
 /// What an attend wrote.
 struct Attended {
   std::vector<double> out; ///< [total_q][q_heads][value_dim]

@@ -84,7 +84,7 @@ TEST_P(Extremes, StayWithinTheBounds) {
     const Answer expected = answer(*spec, inputs);
     const std::string target = "host";
     const Engine engine(compiler.get(), text, "extremes",
-                        compileOptionsFor(target));
+                        testOptionsFor(target));
     const Session session(engine, *spec, inputs, RowOrder::Dense, 0);
     EXPECT_EQ(
         wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),

@@ -67,7 +67,7 @@ TEST_P(Options, ChangeNoResult) {
     const Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
     const Answer expected = answer(*spec, inputs);
     const std::string target = "host";
-    kvc_compile_options options = compileOptionsFor(target);
+    kvc_compile_options options = testOptionsFor(target);
     options.decode_rows = sizes.decodeRows;
     options.prefill_rows = sizes.prefillRows;
     options.tile_tokens = sizes.tileTokens;

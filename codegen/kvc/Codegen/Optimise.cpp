@@ -122,6 +122,9 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
     // globals are constants that kernels index by themselves.
     AddressSanitizerOptions options;
     options.UseAfterReturn = AsanDetectStackUseAfterReturnMode::Never;
+    // Inline checks of vectors wider than 16 bytes look at the first and the
+    // last byte; the functions look at all of them, and compile in less time.
+    options.InstrumentationWithCallsThreshold = 0;
     passes.addPass(AddressSanitizerPass(
         options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false,
         AsanDtorKind::None, AsanCtorKind::None));
