@@ -18,6 +18,11 @@ std::string_view kvc::sim::nameOf(Space space) {
   return names[static_cast<size_t>(space)];
 }
 
+std::string Target::str() const {
+  return "PTX " + std::to_string(version / 10) + "." +
+         std::to_string(version % 10) + " and " + std::string(name.text);
+}
+
 Expected<Module> kvc::sim::parseModule(std::string text) {
   Module module;
   if (text.size() > kMaxTextBytes)

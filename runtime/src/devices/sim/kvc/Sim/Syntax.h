@@ -33,6 +33,9 @@ struct Target {
   unsigned sm = 0;       ///< 90
   bool specific = false; ///< With a suffix: parts of one architecture.
   std::vector<Name> options;
+
+  /// "PTX 8.5 and sm_90a"
+  std::string str() const;
 };
 
 enum class Space : uint8_t {
