@@ -35,6 +35,11 @@ bool isWide(Type type) {
   return type == Type::U64 || type == Type::S64 || type == Type::F64;
 }
 
+bool isNarrow(Type type) {
+  return type == Type::U8 || type == Type::S8 || type == Type::U16 ||
+         type == Type::S16 || type == Type::F16 || type == Type::BF16;
+}
+
 /// Every form that PTX has, each with registers of the types' own size.
 std::vector<ConvertForm> allForms() {
   std::vector<Type> types(std::begin(kScalars), std::end(kScalars));
@@ -54,8 +59,8 @@ std::vector<ConvertForm> allForms() {
                              (flags & 2) != 0,
                              (flags & 4) != 0,
                              (flags & 8) != 0,
-                             isWide(to),
-                             isWide(from)};
+                             isWide(to) ? 64 : 32,
+                             isWide(from) ? 64 : 32};
             bool isRounding = word != RoundingWord::None;
             if ((isRounding || rounding == Rounding::NearestEven) &&
                 exists(form))
@@ -64,14 +69,22 @@ std::vector<ConvertForm> allForms() {
   return forms;
 }
 
+/// One lane with registers that hold everything.
+uint64_t converted(ConvertForm form, uint64_t a, uint64_t b) {
+  form.toRegister = 64;
+  form.fromRegister = 64;
+  return evaluate(form, a, b);
+}
+
 std::string describe(const ConvertForm &form) {
   return "to " + std::to_string(int(form.to)) + " from " +
          std::to_string(int(form.from)) + " word " +
          std::to_string(int(form.word)) + " rounding " +
          std::to_string(int(form.rounding)) + (form.ftz ? " ftz" : "") +
          (form.sat ? " sat" : "") + (form.relu ? " relu" : "") +
-         (form.satfinite ? " satfinite" : "") + (form.toWide ? " to64" : "") +
-         (form.fromWide ? " from64" : "");
+         (form.satfinite ? " satfinite" : "") + " registers " +
+         std::to_string(form.toRegister) + " " +
+         std::to_string(form.fromRegister);
 }
 
 /// A register's worth of `type`, with rubbish above it.
@@ -134,23 +147,29 @@ void checkRow(const ConvertForm &form, int rounds) {
 }
 
 void checkAnyRow(const ConvertForm &form, int rounds) {
-  if (form.toWide)
-    form.fromWide ? checkRow<uint64_t, uint64_t>(form, rounds)
-                  : checkRow<uint64_t, uint32_t>(form, rounds);
+  if (form.toRegister == 64)
+    form.fromRegister == 64 ? checkRow<uint64_t, uint64_t>(form, rounds)
+                            : checkRow<uint64_t, uint32_t>(form, rounds);
   else
-    form.fromWide ? checkRow<uint32_t, uint64_t>(form, rounds)
-                  : checkRow<uint32_t, uint32_t>(form, rounds);
+    form.fromRegister == 64 ? checkRow<uint32_t, uint64_t>(form, rounds)
+                            : checkRow<uint32_t, uint32_t>(form, rounds);
 }
 
 TEST(Convert, RowsAreWhatIntegersSay) {
   for (ConvertForm form : allForms()) {
     checkAnyRow(form, 12);
-    // Narrow values in wide registers.
+    // Narrow values in wide registers, and in narrower ones.
     if (!isWide(form.to) && !isWide(form.from)) {
-      form.toWide = true;
+      form.toRegister = 64;
       checkAnyRow(form, 2);
-      form.fromWide = true;
+      form.fromRegister = 64;
       checkAnyRow(form, 2);
+      form.toRegister = 16;
+      if (isNarrow(form.to))
+        checkAnyRow(form, 2);
+      form.fromRegister = 32;
+      if (isNarrow(form.to))
+        checkAnyRow(form, 2);
     }
   }
 }
@@ -210,9 +229,9 @@ TEST(Convert, WidensEveryNarrowCode) {
                        .relu = relu};
       ASSERT_TRUE(exists(form));
       for (uint64_t code = 0; code < format.signBit() * 2; ++code) {
-        uint64_t both = evaluate(form, code << bits, 0);
+        uint64_t both = converted(form, code << bits, 0);
         EXPECT_EQ(both & 0xFFFF, 0u);
-        EXPECT_EQ(evaluate(form, code, 0), both >> 16);
+        EXPECT_EQ(converted(form, code, 0), both >> 16);
         uint64_t expected;
         uint64_t magnitude = code & (format.signBit() - 1);
         bool negative = code != magnitude;
@@ -242,8 +261,8 @@ TEST(Convert, FromEveryF16) {
                        ? (code & 0x8000 ? -HUGE_VAL : HUGE_VAL)
                        : table.value(code);
     uint64_t f32 = isNan ? 0x7FFFFFFF : codeOf(float(value));
-    ASSERT_EQ(evaluate({.to = Type::F32, .from = Type::F16}, code, 0), f32);
-    ASSERT_EQ(evaluate({.to = Type::F64, .from = Type::F16}, code, 0),
+    ASSERT_EQ(converted({.to = Type::F32, .from = Type::F16}, code, 0), f32);
+    ASSERT_EQ(converted({.to = Type::F64, .from = Type::F16}, code, 0),
               isNan ? kF64.nan : codeOf(value));
     struct {
       Rounding rounding;
@@ -258,25 +277,27 @@ TEST(Convert, FromEveryF16) {
                        .rounding = rounding};
       form.to = Type::S32;
       double clamped = std::clamp(integer, -2147483648.0, 2147483647.0);
-      ASSERT_EQ(int64_t(evaluate(form, code, 0)), isNan ? 0 : int64_t(clamped));
+      ASSERT_EQ(int64_t(converted(form, code, 0)),
+                isNan ? 0 : int64_t(clamped));
       form.to = Type::U8;
       clamped = std::clamp(integer, 0.0, 255.0);
-      ASSERT_EQ(evaluate(form, code, 0), isNan ? 0 : uint64_t(clamped));
+      ASSERT_EQ(converted(form, code, 0), isNan ? 0 : uint64_t(clamped));
       form.to = Type::S8;
       clamped = std::clamp(integer, -128.0, 127.0);
-      ASSERT_EQ(int64_t(evaluate(form, code, 0)), isNan ? 0 : int64_t(clamped));
+      ASSERT_EQ(int64_t(converted(form, code, 0)),
+                isNan ? 0 : int64_t(clamped));
       form.to = Type::F16;
-      ASSERT_EQ(evaluate(form, code, 0), isNan               ? 0x7FFF
-                                         : std::isinf(value) ? code
-                                         : integer == 0
-                                             ? code & 0x8000
-                                             : table.round(integer, rounding));
+      ASSERT_EQ(converted(form, code, 0), isNan               ? 0x7FFF
+                                          : std::isinf(value) ? code
+                                          : integer == 0
+                                              ? code & 0x8000
+                                              : table.round(integer, rounding));
     }
-    uint64_t fp8 = evaluate({.to = Type::E4M3x2,
-                             .from = Type::F16x2,
-                             .word = RoundingWord::Number,
-                             .satfinite = true},
-                            code, 0);
+    uint64_t fp8 = converted({.to = Type::E4M3x2,
+                              .from = Type::F16x2,
+                              .word = RoundingWord::Number,
+                              .satfinite = true},
+                             code, 0);
     static const ValueTable e4m3(kE4M3);
     ASSERT_EQ(fp8, isNan               ? 0x7F
                    : std::isinf(value) ? (code >> 8 & 0x80) | 0x7E
@@ -308,23 +329,34 @@ TEST(Convert, IntegersAndF32) {
       ConvertForm form{.from = Type::S32,
                        .word = RoundingWord::Number,
                        .rounding = rounding};
-      ASSERT_EQ(evaluate(form, bits, 0), codeOf(expected[0]));
+      ASSERT_EQ(converted(form, bits, 0), codeOf(expected[0]));
       form.from = Type::U32;
-      ASSERT_EQ(evaluate(form, bits, 0), codeOf(expected[1]));
+      ASSERT_EQ(converted(form, bits, 0), codeOf(expected[1]));
       form.from = Type::S64;
-      ASSERT_EQ(evaluate(form, bits, 0), codeOf(expected[2]));
+      ASSERT_EQ(converted(form, bits, 0), codeOf(expected[2]));
       form.to = Type::F64;
-      ASSERT_EQ(evaluate(form, bits, 0), codeOf(wide));
+      ASSERT_EQ(converted(form, bits, 0), codeOf(wide));
       (void)u64;
     }
   }
+}
+
+TEST(Convert, ResultsFitTheirRegister) {
+  ConvertForm form{.to = Type::S8, .from = Type::S32};
+  EXPECT_EQ(evaluate(form, 0x80, 0), 0xFFFFFF80u);
+  form.toRegister = 16;
+  EXPECT_EQ(evaluate(form, 0x80, 0), 0xFF80u);
+  form.toRegister = 8;
+  EXPECT_EQ(evaluate(form, 0x80, 0), 0x80u);
+  form.toRegister = 64;
+  EXPECT_EQ(evaluate(form, 0x80, 0), ~uint64_t(0x7F));
 }
 
 TEST(Convert, IntegersExtendAndClamp) {
   auto convert = [](Type to, Type from, uint64_t a, bool sat = false) {
     ConvertForm form{.to = to, .from = from, .sat = sat};
     EXPECT_TRUE(exists(form));
-    return evaluate(form, a, 0);
+    return converted(form, a, 0);
   };
   EXPECT_EQ(convert(Type::S32, Type::S8, 0xABCDEF80), ~uint64_t(0x7F));
   EXPECT_EQ(convert(Type::U32, Type::S8, 0x80), 0xFFFFFF80u);
@@ -345,8 +377,8 @@ TEST(Convert, IntegersExtendAndClamp) {
 // The ISA: 0, or the highest bit of the type where one side has 64 bits.
 TEST(Convert, NanBecomesAnInteger) {
   auto convert = [](Type to, Type from, uint64_t a) {
-    return evaluate({.to = to, .from = from, .word = RoundingWord::Integer}, a,
-                    0);
+    return converted({.to = to, .from = from, .word = RoundingWord::Integer}, a,
+                     0);
   };
   const uint64_t nan32 = 0x7FC00000, nan64 = 0x7FF8000000000000;
   EXPECT_EQ(convert(Type::S32, Type::F32, nan32), 0u);
@@ -365,25 +397,25 @@ TEST(Convert, FloatsClampAndFlush) {
                  .from = Type::F32,
                  .word = RoundingWord::Integer,
                  .rounding = Rounding::Up};
-  EXPECT_EQ(evaluate(up, subnormal, 0), 1u);
+  EXPECT_EQ(converted(up, subnormal, 0), 1u);
   up.ftz = true;
-  EXPECT_EQ(evaluate(up, subnormal, 0), 0u);
+  EXPECT_EQ(converted(up, subnormal, 0), 0u);
   ConvertForm same{.to = Type::F32, .from = Type::F32, .ftz = true};
-  EXPECT_EQ(evaluate(same, minusSubnormal, 0), 0x80000000u);
+  EXPECT_EQ(converted(same, minusSubnormal, 0), 0x80000000u);
   same.sat = true;
-  EXPECT_EQ(evaluate(same, codeOf(7.0f), 0), codeOf(1.0f));
-  EXPECT_EQ(evaluate(same, codeOf(-7.0f), 0), 0u);
-  EXPECT_EQ(evaluate(same, 0x7FC00000, 0), 0u);
+  EXPECT_EQ(converted(same, codeOf(7.0f), 0), codeOf(1.0f));
+  EXPECT_EQ(converted(same, codeOf(-7.0f), 0), 0u);
+  EXPECT_EQ(converted(same, 0x7FC00000, 0), 0u);
   ConvertForm narrow{.to = Type::F32,
                      .from = Type::F64,
                      .word = RoundingWord::Number,
                      .ftz = true};
-  EXPECT_EQ(evaluate(narrow, codeOf(-0x1p-140), 0), 0x80000000u);
-  EXPECT_EQ(evaluate(narrow, codeOf(0x1p-126), 0), 0x00800000u);
-  EXPECT_EQ(
-      evaluate({.to = Type::F64, .from = Type::F32, .ftz = true}, subnormal, 0),
-      0u);
-  EXPECT_EQ(evaluate({.to = Type::F64, .from = Type::F32}, subnormal, 0),
+  EXPECT_EQ(converted(narrow, codeOf(-0x1p-140), 0), 0x80000000u);
+  EXPECT_EQ(converted(narrow, codeOf(0x1p-126), 0), 0x00800000u);
+  EXPECT_EQ(converted({.to = Type::F64, .from = Type::F32, .ftz = true},
+                      subnormal, 0),
+            0u);
+  EXPECT_EQ(converted({.to = Type::F64, .from = Type::F32}, subnormal, 0),
             codeOf(0x1p-149));
 }
 
@@ -391,12 +423,12 @@ TEST(Convert, FloatsClampAndFlush) {
 TEST(Convert, PacksTheFirstOperandHigh) {
   const uint64_t a = codeOf(-1.5f), b = codeOf(3.0f);
   auto pack = [&](Type to, bool satfinite, bool relu = false) {
-    return evaluate({.to = to,
-                     .from = Type::F32,
-                     .word = RoundingWord::Number,
-                     .relu = relu,
-                     .satfinite = satfinite},
-                    a, b);
+    return converted({.to = to,
+                      .from = Type::F32,
+                      .word = RoundingWord::Number,
+                      .relu = relu,
+                      .satfinite = satfinite},
+                     a, b);
   };
   EXPECT_EQ(pack(Type::F16x2, false), 0xBE004200u);
   EXPECT_EQ(pack(Type::BF16x2, false), 0xBFC04040u);
@@ -410,11 +442,11 @@ TEST(Convert, PacksTheFirstOperandHigh) {
 
 TEST(Convert, FormatsWithoutNanOrInfinity) {
   auto narrow = [](Type to, uint64_t b) {
-    return evaluate({.to = to,
-                     .from = Type::F32,
-                     .word = RoundingWord::Number,
-                     .satfinite = true},
-                    0, b);
+    return converted({.to = to,
+                      .from = Type::F32,
+                      .word = RoundingWord::Number,
+                      .satfinite = true},
+                     0, b);
   };
   const uint64_t nan = 0xFFC00000, inf = 0x7F800000, minusInf = 0xFF800000;
   EXPECT_EQ(narrow(Type::E4M3x2, nan), 0x7Fu);
@@ -431,12 +463,12 @@ TEST(Convert, FormatsWithoutNanOrInfinity) {
 
 TEST(Convert, Scales) {
   auto scale = [](double x, Rounding rounding, bool satfinite = false) {
-    return evaluate({.to = Type::UE8M0x2,
-                     .from = Type::F32,
-                     .word = RoundingWord::Number,
-                     .rounding = rounding,
-                     .satfinite = satfinite},
-                    0, codeOf(float(x)));
+    return converted({.to = Type::UE8M0x2,
+                      .from = Type::F32,
+                      .word = RoundingWord::Number,
+                      .rounding = rounding,
+                      .satfinite = satfinite},
+                     0, codeOf(float(x)));
   };
   const Rounding down = Rounding::TowardZero, up = Rounding::Up;
   EXPECT_EQ(scale(1, down), 127u);
@@ -464,7 +496,7 @@ TEST(Convert, Scales) {
     uint64_t expected =
         code == 255 ? 0x7FFF
                     : codeOf(float(std::ldexp(1.0, int(code) - 127))) >> 16;
-    EXPECT_EQ(evaluate(back, code << 8 | code, 0), expected << 16 | expected);
+    EXPECT_EQ(converted(back, code << 8 | code, 0), expected << 16 | expected);
   }
 }
 
@@ -475,15 +507,15 @@ TEST(Convert, TF32) {
                    .rounding = Rounding::NearestAway};
   ConvertForm even = away;
   even.rounding = Rounding::NearestEven;
-  EXPECT_EQ(evaluate(away, 0x3F801000, 0), 0x3F802000u);
-  EXPECT_EQ(evaluate(even, 0x3F801000, 0), 0x3F800000u);
-  EXPECT_EQ(evaluate(even, 0x3F803000, 0), 0x3F804000u);
-  EXPECT_EQ(evaluate(away, 0x3F800FFF, 0), 0x3F800000u);
-  EXPECT_EQ(evaluate(away, 0x7F7FFFFF, 0), 0x7F800000u);
-  EXPECT_EQ(evaluate(away, 0xFFC00000, 0), 0x7FFFFFFFu);
+  EXPECT_EQ(converted(away, 0x3F801000, 0), 0x3F802000u);
+  EXPECT_EQ(converted(even, 0x3F801000, 0), 0x3F800000u);
+  EXPECT_EQ(converted(even, 0x3F803000, 0), 0x3F804000u);
+  EXPECT_EQ(converted(away, 0x3F800FFF, 0), 0x3F800000u);
+  EXPECT_EQ(converted(away, 0x7F7FFFFF, 0), 0x7F800000u);
+  EXPECT_EQ(converted(away, 0xFFC00000, 0), 0x7FFFFFFFu);
   away.satfinite = true;
-  EXPECT_EQ(evaluate(away, 0x7F7FFFFF, 0), 0x7F7FE000u);
-  EXPECT_EQ(evaluate(away, 0xFF800000, 0), 0xFF7FE000u);
+  EXPECT_EQ(converted(away, 0x7F7FFFFF, 0), 0x7F7FE000u);
+  EXPECT_EQ(converted(away, 0xFF800000, 0), 0xFF7FE000u);
 }
 
 } // namespace

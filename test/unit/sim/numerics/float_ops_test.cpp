@@ -358,6 +358,30 @@ TEST(FloatOps, Comparisons) {
         }
 }
 
+// testp, against the C library.
+TEST(FloatOps, Tests) {
+  Codes codes(16);
+  for (int i = 0; i < 20000; ++i) {
+    auto a = uint32_t(codes.next(kF32));
+    uint64_t b = codes.next(kF64);
+    auto check = [](Type type, uint64_t code, int kind) {
+      EXPECT_EQ(evaluate(FloatTest::Finite, type, code),
+                kind != FP_NAN && kind != FP_INFINITE);
+      EXPECT_EQ(evaluate(FloatTest::Infinite, type, code), kind == FP_INFINITE);
+      EXPECT_EQ(evaluate(FloatTest::Number, type, code), kind != FP_NAN);
+      EXPECT_EQ(evaluate(FloatTest::NotANumber, type, code), kind == FP_NAN);
+      EXPECT_EQ(evaluate(FloatTest::Normal, type, code), kind == FP_NORMAL);
+      EXPECT_EQ(evaluate(FloatTest::Subnormal, type, code),
+                kind == FP_SUBNORMAL);
+    };
+    check(Type::F32, a, std::fpclassify(asFloat(a)));
+    check(Type::F64, b, std::fpclassify(asFloat(b)));
+  }
+  uint32_t row[kLanes] = {0x7F800000, 0x7FC00000, 0xFF800000};
+  EXPECT_EQ(testRow(FloatTest::Infinite, Type::F32, row), 5u);
+  EXPECT_EQ(testRow(FloatTest::NotANumber, Type::F32, row), 2u);
+}
+
 #if defined(__x86_64__)
 // A scope makes rows independent of the caller's float unit, and leaves that as
 // it was.

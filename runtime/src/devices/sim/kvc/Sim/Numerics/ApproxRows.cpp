@@ -12,6 +12,7 @@
 
 #include "kvc/Sim/Numerics/Lanes.h"
 #include "kvc/Sim/Numerics/Levels.h"
+#include "kvc/Sim/Numerics/SinCos.h"
 
 namespace kvc::sim::KVC_SIM_LEVEL {
 
@@ -129,6 +130,16 @@ void rowF32(void *d, const void *a, const void *) {
   }
 }
 
+template <int quarters, bool ftz>
+void sineRow(void *d, const void *a, const void *) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    uint32_t code = static_cast<const uint32_t *>(a)[lane];
+    double value =
+        sinAfterQuarters(double(toFloat(flushF32<ftz>(code))), quarters);
+    static_cast<uint32_t *>(d)[lane] = finishF32<ftz, false>(float(value));
+  }
+}
+
 template <double (*function)(double, double), bool ftz>
 void divRowF32(void *d, const void *a, const void *b) {
   KVC_SIM_LANES
@@ -178,8 +189,9 @@ ApproxRowFn findF32(const ApproxForm &form) {
   case ApproxOp::DivFull:
     return ftz ? divRowF32<quotient, true> : divRowF32<quotient, false>;
   case ApproxOp::Sin:
+    return ftz ? sineRow<0, true> : sineRow<0, false>;
   case ApproxOp::Cos:
-    break;
+    return ftz ? sineRow<1, true> : sineRow<1, false>;
   }
   return nullptr;
 }

@@ -183,9 +183,8 @@ bool kvc::sim::exists(const ConvertForm &form) {
   if (to.kind == Class::Integer && from.kind == Class::Integer)
     return form.word == RoundingWord::None && !form.ftz &&
            !(form.sat && contains(to, from));
-  const Side &integer = to.kind == Class::Integer ? to : from;
   const Side &number = to.kind == Class::Integer ? from : to;
-  if (number.format == &kBF16 && (integer.bits == 8 || form.sat))
+  if (number.format == &kBF16 && form.sat)
     return false;
   if (form.ftz && number.format != &kF32)
     return false;
@@ -309,7 +308,8 @@ uint64_t toFloat(const ConvertForm &form, exact::Number number,
 
 } // namespace
 
-uint64_t kvc::sim::evaluate(const ConvertForm &form, uint64_t a, uint64_t b) {
+/// The result before it is cut to its register.
+static uint64_t converted(const ConvertForm &form, uint64_t a, uint64_t b) {
   Side to = sideOf(form.to), from = sideOf(form.from);
   if (to.kind == Class::Pair || to.kind == Class::Scales)
     return convertPair(form, a, b, to, from);
@@ -321,6 +321,10 @@ uint64_t kvc::sim::evaluate(const ConvertForm &form, uint64_t a, uint64_t b) {
                                        form.ftz && form.from == Type::F32);
   return to.kind == Class::Integer ? floatToInteger(form, number, to, from)
                                    : toFloat(form, number, to);
+}
+
+uint64_t kvc::sim::evaluate(const ConvertForm &form, uint64_t a, uint64_t b) {
+  return lowBits(converted(form, a, b), form.toRegister);
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,11 +398,11 @@ ConvertRowFn findLevelRow(const ConvertForm &form, SimdLevel level) {
 }
 
 ConvertRowFn findExactRow(const ConvertForm &form) {
-  if (form.toWide)
-    return form.fromWide ? exactRow<uint64_t, uint64_t>
-                         : exactRow<uint64_t, uint32_t>;
-  return form.fromWide ? exactRow<uint32_t, uint64_t>
-                       : exactRow<uint32_t, uint32_t>;
+  bool fromWide = form.fromRegister == 64;
+  if (form.toRegister == 64)
+    return fromWide ? exactRow<uint64_t, uint64_t>
+                    : exactRow<uint64_t, uint32_t>;
+  return fromWide ? exactRow<uint32_t, uint64_t> : exactRow<uint32_t, uint32_t>;
 }
 
 } // namespace
@@ -407,7 +411,7 @@ std::optional<ConvertRow> ConvertRow::create(const ConvertForm &form,
                                              SimdLevel level) {
   if (!exists(form))
     return std::nullopt;
-  bool isPlain = !form.toWide && !form.fromWide;
+  bool isPlain = form.toRegister <= 32 && form.fromRegister <= 32;
   ConvertRowFn fn = isPlain ? findFromNarrow(form) : nullptr;
   if (!fn)
     fn = findLevelRow(form, level);
@@ -421,7 +425,7 @@ void ConvertRow::operator()(void *d, const void *a, const void *b,
   assert(isHostFloatReady() && "rows run inside a HostFloatScope");
   if (active == kAllLanes)
     return fn(form, d, a, b);
-  if (form.toWide) {
+  if (form.toRegister == 64) {
     alignas(64) uint64_t results[kLanes];
     fn(form, results, a, b);
     copyLanes(static_cast<uint64_t *>(d), results, active);

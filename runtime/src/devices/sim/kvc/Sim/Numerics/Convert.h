@@ -8,7 +8,8 @@
 //
 // * From a float to an integer: clamped to the integer's range. NaN becomes 0,
 //   but the type's highest bit alone if either side has 64 bits.
-// * Narrow integers come out extended to 64 bits by their sign or by zeros.
+// * Narrow integers come out extended to the register by their sign or by
+// zeros.
 // * .ftz flushes subnormal f32, operands and rounded results.
 // * Formats without infinity take their largest number for what is beyond it,
 //   and those without NaN for NaN too (positive).
@@ -45,9 +46,10 @@ struct ConvertForm {
   bool sat = false;
   bool relu = false;
   bool satfinite = false;
-  /// Registers of 64 bits, which may hold narrower values too.
-  bool toWide = false;
-  bool fromWide = false;
+  /// Bits of the registers, which may be more than those of the types: 64 are
+  /// a row of uint64_t.
+  int toRegister = 32;
+  int fromRegister = 32;
 
   bool operator==(const ConvertForm &) const = default;
 };

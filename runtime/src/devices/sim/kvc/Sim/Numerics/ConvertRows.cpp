@@ -47,6 +47,12 @@ IntegerType integerOf(Type type) {
   }
 }
 
+/// What of a word belongs to the destination's register.
+template <typename To>
+To registerMask(const ConvertForm &form) {
+  return ~To(0) >> (int(sizeof(To)) * 8 - form.toRegister);
+}
+
 /// Without .sat: the narrower of the two types decides which bits count, and
 /// the destination's own sign extends them if it is the narrower one.
 template <typename To, typename From>
@@ -57,6 +63,7 @@ void extendRow(const ConvertForm &form, void *d, const void *a, const void *) {
   const bool isSigned = kept.isSigned;
   const int toUnused = 64 - to.bits;
   const bool toSigned = to.isSigned;
+  const To mask = registerMask<To>(form);
   KVC_SIM_LANES
   for (int lane = 0; lane < kLanes; ++lane) {
     uint64_t shifted = uint64_t(static_cast<const From *>(a)[lane]) << unused;
@@ -65,6 +72,7 @@ void extendRow(const ConvertForm &form, void *d, const void *a, const void *) {
     // A negative value in a wider unsigned type ends at that type's bits.
     value <<= toUnused;
     static_cast<To *>(d)[lane] =
+        mask &
         To(toSigned ? uint64_t(int64_t(value) >> toUnused) : value >> toUnused);
   }
 }
@@ -99,8 +107,8 @@ void integerRow(const ConvertForm &form, void *d, const void *a, const void *) {
 
 ConvertRowFn findFromInteger(const ConvertForm &form, IntegerType from) {
   if ((form.to != Type::F32 && form.to != Type::F16) || form.sat ||
-      form.toWide || form.rounding != Rounding::NearestEven ||
-      (form.fromWide && from.bits < 64))
+      form.toRegister == 64 || form.rounding != Rounding::NearestEven ||
+      (form.fromRegister == 64 && from.bits < 64))
     return nullptr;
   if (from.bits == 64)
     return from.isSigned ? integerRow<uint64_t, true>
@@ -162,6 +170,7 @@ void toIntegerRow(const ConvertForm &form, void *d, const void *a,
                      : to.isSigned     ? low
                                        : double(int64_t(1) << (to.bits - 1));
   const bool ftz = form.ftz;
+  const auto mask = registerMask<uint32_t>(form);
   KVC_SIM_LANES
   for (int lane = 0; lane < kLanes; ++lane) {
     double value = toDouble<from>(static_cast<const From *>(a)[lane], ftz);
@@ -170,7 +179,7 @@ void toIntegerRow(const ConvertForm &form, void *d, const void *a,
     value = value < low ? low : value;
     value = value > high ? high : value;
     value = isNan ? nan : value;
-    static_cast<uint32_t *>(d)[lane] = uint32_t(int64_t(value));
+    static_cast<uint32_t *>(d)[lane] = mask & uint32_t(int64_t(value));
   }
 }
 
@@ -193,7 +202,8 @@ ConvertRowFn pickRounding(Rounding rounding) {
 
 ConvertRowFn findToInteger(const ConvertForm &form, IntegerType to) {
   bool isF64 = form.from == Type::F64;
-  if (to.bits > 32 || form.toWide || form.fromWide != isF64)
+  if (to.bits > 32 || form.toRegister == 64 ||
+      (form.fromRegister == 64) != isF64)
     return nullptr;
   switch (form.from) {
   case Type::F16:
@@ -435,11 +445,12 @@ ConvertRowFn findConvertRow(const ConvertForm &form) {
   if (to.bits && from.bits) {
     if (form.sat)
       return nullptr;
-    if (form.toWide)
-      return form.fromWide ? extendRow<uint64_t, uint64_t>
-                           : extendRow<uint64_t, uint32_t>;
-    return form.fromWide ? extendRow<uint32_t, uint64_t>
-                         : extendRow<uint32_t, uint32_t>;
+    bool fromWide = form.fromRegister == 64;
+    if (form.toRegister == 64)
+      return fromWide ? extendRow<uint64_t, uint64_t>
+                      : extendRow<uint64_t, uint32_t>;
+    return fromWide ? extendRow<uint32_t, uint64_t>
+                    : extendRow<uint32_t, uint32_t>;
   }
   if (from.bits)
     return findFromInteger(form, from);
@@ -450,7 +461,7 @@ ConvertRowFn findConvertRow(const ConvertForm &form) {
   if (form.from == Type::F64 && form.to == Type::F32 && !form.sat &&
       form.rounding == Rounding::NearestEven)
     return f64ToF32Row;
-  if (form.toWide || form.fromWide)
+  if (form.toRegister == 64 || form.fromRegister == 64)
     return nullptr;
   if (form.from == Type::F16x2)
     return findFromHalves(form);

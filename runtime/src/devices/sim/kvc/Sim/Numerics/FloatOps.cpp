@@ -209,6 +209,29 @@ bool kvc::sim::evaluate(const CompareForm &form, uint64_t a, uint64_t b) {
   return (outcomesOf(form.comparison) & outcome) != 0;
 }
 
+bool kvc::sim::evaluate(FloatTest test, Type type, uint64_t a) {
+  const FloatFormat &format = *arithmeticOf(type).format;
+  uint64_t magnitude = a & (format.signBit() - 1);
+  bool isNan = format.isNan(magnitude);
+  bool isInfinite = magnitude == format.infinity();
+  bool isSubnormal = magnitude != 0 && magnitude <= format.fractionMask();
+  switch (test) {
+  case FloatTest::Finite:
+    return !isNan && !isInfinite;
+  case FloatTest::Infinite:
+    return isInfinite;
+  case FloatTest::Number:
+    return !isNan;
+  case FloatTest::NotANumber:
+    return isNan;
+  case FloatTest::Normal:
+    return !isNan && !isInfinite && !isSubnormal && magnitude != 0;
+  case FloatTest::Subnormal:
+    return isSubnormal;
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
@@ -302,4 +325,14 @@ std::optional<CompareRow> CompareRow::create(const CompareForm &form,
 LaneMask CompareRow::operator()(const void *a, const void *b) const {
   assert(isHostFloatReady() && "rows run inside a HostFloatScope");
   return fn(form, a, b);
+}
+
+LaneMask kvc::sim::testRow(FloatTest test, Type type, const void *a) {
+  LaneMask mask = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    uint64_t code = type == Type::F64 ? static_cast<const uint64_t *>(a)[lane]
+                                      : static_cast<const uint32_t *>(a)[lane];
+    mask |= LaneMask(evaluate(test, type, code)) << lane;
+  }
+  return mask;
 }

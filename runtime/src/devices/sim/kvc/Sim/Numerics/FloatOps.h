@@ -132,6 +132,18 @@ private:
   CompareRowFn fn;
 };
 
+/// testp, of F32 and F64.
+enum class FloatTest : uint8_t {
+  Finite,
+  Infinite,
+  Number,
+  NotANumber,
+  Normal,
+  Subnormal
+};
+bool evaluate(FloatTest test, Type type, uint64_t a);
+LaneMask testRow(FloatTest test, Type type, const void *a);
+
 } // namespace kvc::sim
 
 #endif // KVC_SIM_NUMERICS_FLOATOPS_H

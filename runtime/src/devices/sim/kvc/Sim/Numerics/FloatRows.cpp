@@ -502,7 +502,7 @@ LaneMask compareF32(const CompareForm &form, const void *a, const void *b) {
   const auto *y = static_cast<const uint32_t *>(b);
   const unsigned wanted = outcomesOf(form.comparison);
   const uint32_t ftz = form.ftz;
-  uint32_t bits[kLanes];
+  LaneMask mask = 0;
   KVC_SIM_LANES
   for (int lane = 0; lane < kLanes; ++lane) {
     float p = toFloat(ftz ? flushF32<true>(x[lane]) : x[lane]);
@@ -510,11 +510,8 @@ LaneMask compareF32(const CompareForm &form, const void *a, const void *b) {
     uint32_t outcome = p < q ? uint32_t(kLess) : uint32_t(kUnordered);
     outcome = p > q ? uint32_t(kGreater) : outcome;
     outcome = p == q ? uint32_t(kEqual) : outcome;
-    bits[lane] = (outcome & wanted) != 0 ? uint32_t(1) << lane : 0;
+    mask |= (outcome & wanted) != 0 ? uint32_t(1) << lane : 0;
   }
-  LaneMask mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane)
-    mask |= bits[lane];
   return mask;
 }
 

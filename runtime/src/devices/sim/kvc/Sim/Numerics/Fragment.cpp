@@ -58,6 +58,19 @@ void gatherWords(const uint16_t *place, int registers,
     }
 }
 
+template <int bits>
+void scatterWords(const uint16_t *place, int registers, const uint32_t *array,
+                  uint32_t *const *rows) {
+  constexpr int perWord = 32 / bits;
+  for (int reg = 0; reg < registers; ++reg)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      uint32_t word = 0;
+      for (int element = 0; element < perWord; ++element)
+        word |= array[*place++] << (element * bits);
+      rows[reg][lane] = word;
+    }
+}
+
 } // namespace
 
 void FragmentMap::gather(const uint32_t *const *rows, uint32_t *array) const {
@@ -74,14 +87,11 @@ void FragmentMap::gather(const uint32_t *const *rows, uint32_t *array) const {
 }
 
 void FragmentMap::scatter(const uint32_t *array, uint32_t *const *rows) const {
-  const uint16_t *place = places.data();
-  for (int reg = 0; reg < numRegisters; ++reg)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      uint32_t word = 0;
-      for (int element = 0; element < perWord; ++element)
-        word |= array[*place++] << (element * bits);
-      rows[reg][lane] = word;
-    }
+  assert(bits >= 16 && "results have 16 or 32 bits");
+  if (bits == 16)
+    scatterWords<16>(places.data(), numRegisters, array, rows);
+  else
+    scatterWords<32>(places.data(), numRegisters, array, rows);
 }
 
 /// The layout of one 8x8 matrix: a 16-bit fragment's part of eight rows and

@@ -44,7 +44,7 @@ public:
 
   /// Spreads rows of registers over an array, one element a word.
   void gather(const uint32_t *const *rows, uint32_t *array) const;
-  /// Packs an array's elements into rows.
+  /// Packs an array's elements, of 16 or 32 bits, into rows.
   void scatter(const uint32_t *array, uint32_t *const *rows) const;
 
 private:

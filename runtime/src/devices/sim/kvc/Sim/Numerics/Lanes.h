@@ -19,7 +19,8 @@
 /// Before a loop over lanes: iterations are independent, although a result may
 /// lie where an operand of the same lane lay.
 #if defined(__clang__)
-#define KVC_SIM_LANES _Pragma("clang loop vectorize(assume_safety)")
+#define KVC_SIM_LANES                                                          \
+  _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #elif defined(__GNUC__)
 #define KVC_SIM_LANES _Pragma("GCC ivdep")
 #else
