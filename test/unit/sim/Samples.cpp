@@ -88,6 +88,10 @@ private:
   std::string registers(const OperandForm &operand) {
     const Type type = heldType(typeOf(operand));
     const unsigned count = countOf(operand);
+    if (operand.isParts) {
+      const Type part = heldType(bitsType(bitsOf(type) / 2));
+      return "{" + registerOf(part, 0) + ", " + registerOf(part, 1) + "}";
+    }
     if (count == 0)
       return registerOf(type, next++ % kRegisters);
     std::string text = "{";

@@ -74,7 +74,7 @@ TEST(TableTest, NoFormHasATypeAndAWordInOnePlace) {
             << form.name << " " << form.modifiers;
 }
 
-const Match &only(const Expected<std::vector<Match>> &matches) {
+Match only(const Expected<std::vector<Match>> &matches) {
   EXPECT_TRUE(bool(matches)) << matches.error().str();
   EXPECT_EQ(matches->size(), 1u);
   return matches->front();
@@ -99,6 +99,11 @@ TEST(TableTest, ModifiersStandInAnyOrderTypesInTheirs) {
   EXPECT_EQ(only(inOrder).modifiers.words, only(mixed).modifiers.words);
   EXPECT_EQ(only(inOrder).modifiers.types, only(mixed).modifiers.types);
   EXPECT_EQ(only(mixed).modifiers.types[0], Type::S32);
+  EXPECT_EQ(only(matchOpcode("cvt.sat.u16.s8", {1, 1})).modifiers.types[0],
+            Type::U16);
+  EXPECT_FALSE(bool(matchOpcode(
+      "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", {1, 1})));
+  EXPECT_FALSE(bool(matchOpcode("cp.async.ca.global.shared", {1, 1})));
   auto load = matchOpcode("ld.v4.global.u32.L2::128B.nc", {1, 1});
   EXPECT_EQ(only(load).modifiers.form->family, Family::LdNc);
   EXPECT_EQ(only(load).modifiers.vector(), 4u);

@@ -72,9 +72,29 @@ const FormsByName &formsByName() {
   return forms;
 }
 
+/// Words whose order among each other means something.
+enum class Ordered : uint8_t { Not, Type, Space, Layout };
+
+Ordered orderedAs(const Choice &choice) {
+  if (choice.type != Type::None)
+    return Ordered::Type;
+  switch (choice.word) {
+  case Word::Global:
+  case Word::Shared:
+  case Word::SharedCta:
+  case Word::SharedCluster:
+    return Ordered::Space;
+  case Word::Row:
+  case Word::Col:
+    return Ordered::Layout;
+  default:
+    return Ordered::Not;
+  }
+}
+
 /// One opcode against the forms of its name. Assemblers take modifiers in any
-/// order: a word stands for the first element of the form that has it among its
-/// choices and is free, so that two types keep theirs.
+/// order, as long as types, spaces and layouts keep theirs: a word stands for
+/// the first element of the form that has it among its choices and is free.
 class Matcher {
 public:
   explicit Matcher(std::span<const std::string_view> words) : words(words) {}
@@ -108,12 +128,23 @@ private:
       if (chosen[i].first)
         continue;
       for (const Choice &choice : form.elements[i].choices)
-        if (choice.text == words[word]) {
+        if (choice.text == words[word] && !isOvertaken(choice, i)) {
           chosen[i] = {&choice, word};
           return true;
         }
     }
     reach(word);
+    return false;
+  }
+
+  /// Whether an earlier word of the same kind stands for a later element.
+  bool isOvertaken(const Choice &choice, size_t element) const {
+    const Ordered kind = orderedAs(choice);
+    if (kind == Ordered::Not)
+      return false;
+    for (size_t i = element + 1; i < chosen.size(); ++i)
+      if (chosen[i].first && orderedAs(*chosen[i].first) == kind)
+        return true;
     return false;
   }
 
