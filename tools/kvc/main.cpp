@@ -37,11 +37,16 @@ constexpr Command kCommands[] = {{"run", addRunCommand},
                                  {"bench", addBenchCommand},
                                  {"eval", addEvalCommand},
                                  {"translate", addTranslateCommand},
+                                 {"presets", addPresetsCommand},
                                  {"inspect", addInspectCommand}};
 #else
-constexpr Command kCommands[] = {
-    {"run", nullptr},  {"compile", nullptr},   {"bench", nullptr},
-    {"eval", nullptr}, {"translate", nullptr}, {"inspect", addInspectCommand}};
+constexpr Command kCommands[] = {{"run", nullptr},
+                                 {"compile", nullptr},
+                                 {"bench", nullptr},
+                                 {"eval", nullptr},
+                                 {"translate", nullptr},
+                                 {"presets", addPresetsCommand},
+                                 {"inspect", addInspectCommand}};
 #endif
 
 int fail(const std::string &message, int code) {

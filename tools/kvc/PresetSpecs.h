@@ -1,0 +1,35 @@
+//===- PresetSpecs.h - Specs made from presets ------------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_PRESETSPECS_H
+#define KVC_TOOLS_PRESETSPECS_H
+
+#include "kvc/SpecFile.h"
+
+#include <vector>
+
+namespace kvc {
+
+/// What a spec needs beside a preset.
+struct AttentionShape {
+  int64_t qHeads = 1, kvHeads = 1, headDim = 0, valueDim = 0;
+  kvc_dtype query = KVC_F16;
+};
+
+/// All presets, in the order of their names.
+std::vector<kvc_preset_info> allPresets();
+
+/// The text of a spec that is a preset over an attention. A preset that names
+/// its own head_dim, or whose V is its K, keeps that.
+std::string specOfPreset(const kvc_preset_info &preset,
+                         const AttentionShape &shape);
+
+/// Bits of a value of K and V with all metadata that lies in the cache.
+double bitsPerValue(const kvc_spec *spec);
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_PRESETSPECS_H
