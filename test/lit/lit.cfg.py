@@ -1,6 +1,8 @@
 """Tests of single passes and tools: kvc-opt and kvc against FileCheck."""
 
 import os
+import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -22,3 +24,10 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%mlir_include", config.mlir_include_dirs.replace(";", " ")),
 ]
+
+# A Python with numpy, if there is one: for tests against computations in numpy.
+for python in (sys.executable, shutil.which("python3"), "/usr/bin/python3"):
+    if python and os.path.exists(python) and not subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
+        config.available_features.add("numpy")
+        config.substitutions.append(("%numpy_python", python))
+        break

@@ -6,23 +6,26 @@
 //
 // What a scheme costs and what it saves, on real keys and values: one row per
 // spec with its bytes, its error against f64 attention over the unquantised
-// inputs, and the time of a decode step beside that of an f16 cache.
+// inputs, what its keys do to the scores and to the weights, and the time of a
+// decode step beside that of an f16 cache.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Decode.h"
+#include "kvc/EvalReport.h"
 #include "kvc/Inputs.h"
+#include "kvc/OutputFiles.h"
+#include "kvc/PresetSpecs.h"
 #include "kvc/Progress.h"
 #include "kvc/Reference.h"
-#include "kvc/Table.h"
 #include "kvc/Targets.h"
 #include "kvc/Timing.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -36,6 +39,7 @@ constexpr int kWarmUpSteps = 5;
 
 struct EvalOptions {
   std::vector<std::string> specs, inputs;
+  std::string presets, svg;
   std::string cpu = "host";
   int64_t threads = 1;
   bool json = false;
@@ -73,13 +77,13 @@ private:
   std::vector<double> errors, norms;
 };
 
-/// The row of one spec.
-struct Row {
-  std::string name;
-  double bitsPerValue = 0, bytesPerToken = 0, smaller = 0;
-  double error = 0, worstError = 0;
-  int64_t worstHead = 0;
-  double stepUs = 0, f16StepUs = 0;
+/// What is evaluated.
+struct Candidate {
+  std::string place; ///< What messages call it.
+  std::string text;
+  /// One of many that nobody asked for by its file: what stands against it is
+  /// listed instead of ending the command.
+  bool isPreset = false;
 };
 
 /// The last query of every sequence that has one, for timing.
@@ -143,7 +147,7 @@ void addErrors(const Engine &engine, const BatchInputs &inputs,
 /// Adds the median times of a step over one file.
 void addTimes(const Engine &engine, const Engine *twin,
               const BatchInputs &inputs, Contestant &ours,
-              const kvc_parallel_for *threads, Row &row) {
+              const kvc_parallel_for *threads, EvalRow &row) {
   const LastQueries last = lastQueriesOf(inputs, engine.info());
   std::optional<Contestant> theirs;
   if (twin)
@@ -160,23 +164,67 @@ void addTimes(const Engine &engine, const Engine *twin,
   row.f16StepUs += quartilesOf(twinTimes).median;
 }
 
-Row evaluate(const EvalOptions &options, kvc_compiler *compiler,
-             const std::string &path, const Threads &threads) {
+/// Sums over all files of what keys do to scores and weights.
+struct ScoreSums {
+  double error = 0, norm = 0, divergence = 0;
+  int64_t rows = 0; ///< Queries times heads.
+
+  void add(const ScoreDifferences &differences) {
+    for (size_t head = 0; head < differences.errors.size(); ++head) {
+      error += differences.errors[head];
+      norm += differences.norms[head];
+      divergence += differences.divergences[head];
+    }
+    rows +=
+        differences.queries * static_cast<int64_t>(differences.errors.size());
+  }
+  double relative() const { return norm > 0 ? std::sqrt(error / norm) : 0; }
+  double divergencePerRow() const {
+    return rows > 0 ? divergence / static_cast<double>(rows) : 0;
+  }
+};
+
+/// Bits of the stored tokens of these inputs, those that stay raw included.
+struct BitSums {
+  double bits = 0, values = 0;
+
+  void add(const Engine &engine, const BatchInputs &inputs) {
+    const kvc_spec_info &info = engine.info();
+    for (kvc_tensor which : {KVC_KEY, KVC_VALUE}) {
+      const kvc_tensor_info tensor = engine.tensor(which);
+      if (tensor.num_parts == 0)
+        continue;
+      for (int64_t i = 0; i < inputs.batch(); ++i) {
+        const int64_t length = inputs.keyStarts[i + 1] - inputs.keyStarts[i];
+        const int64_t coded =
+            std::max<int64_t>(0, length - info.sink - info.recent) /
+            tensor.block_tokens * tensor.block_tokens;
+        bits += 8 * static_cast<double>(coded) * tensor.bytes_per_token +
+                8 * static_cast<double>((length - coded) * tensor.channels *
+                                        bytesOf(info.query));
+        values += static_cast<double>(length * tensor.channels);
+      }
+    }
+  }
+};
+
+EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
+                 const Candidate &candidate, const Threads &threads) {
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
-  const Engine engine(compiler, readFile(path), path, compile);
+  const Engine engine(compiler, candidate.text, candidate.place, compile);
   std::optional<Engine> twin;
   if (std::optional<std::string> text = twinOf(engine.spec()))
-    twin.emplace(compiler, *text, path + " in f16", compile);
+    twin.emplace(compiler, *text, candidate.place + " in f16", compile);
 
   const kvc_spec_info &info = engine.info();
-  const double values = static_cast<double>(
-      info.head_dim + (info.value_is_key ? 0 : info.value_dim));
-  Row row;
+  EvalRow row;
   row.name = info.name;
   row.bytesPerToken = engine.bytesPerToken();
-  row.bitsPerValue = 8 * row.bytesPerToken / values;
-  row.smaller = 2 * values / row.bytesPerToken;
+  row.bitsPerValue = bitsPerValue(engine.spec());
+  row.smaller = 16 / row.bitsPerValue;
   ErrorSums sums(info.q_heads);
+  ScoreSums scores;
+  BitSums bits;
   for (const std::string &file : options.inputs) {
     const BatchInputs inputs = readInputs(file, info);
     const LastQueries last = lastQueriesOf(inputs, info);
@@ -187,60 +235,98 @@ Row evaluate(const EvalOptions &options, kvc_compiler *compiler,
         engine, inputs,
         engine.attend(inputs, ours.memory(), ours.sequences(), threads.loop()),
         threads.loop(), sums);
+    scores.add(compareScores(info, inputs,
+                             engine
+                                 .dump(ours.memory(), ours.sequences(), inputs,
+                                       KVC_KEY, threads.loop())
+                                 .values,
+                             threads.loop()));
+    bits.add(engine, inputs);
     addTimes(engine, twin ? &*twin : nullptr, inputs, ours, threads.loop(),
              row);
   }
   const auto files = static_cast<double>(options.inputs.size());
   row.stepUs /= files;
   row.f16StepUs /= files;
+  row.bitsHere = bits.bits / bits.values;
   row.error = sums.relative();
   std::tie(row.worstHead, row.worstError) = sums.worst();
+  row.scoreError = scores.relative();
+  row.divergence = scores.divergencePerRow();
   return row;
 }
 
-std::string asText(const std::vector<Row> &rows) {
-  Table table({{"spec", Align::Left},
-               {"bits per\nvalue"},
-               {"bytes per token\nand kv head"},
-               {"x smaller\nthan f16"},
-               {"error against\nf64"},
-               {"worst\nhead"},
-               {"us per\ndecode step"},
-               {"x faster\nthan f16"}});
-  for (const Row &row : rows)
-    table.add({onOneLine(row.name), fixed(row.bitsPerValue, 2),
-               fixed(row.bytesPerToken, 1), times(row.smaller),
-               significant(row.error), significant(row.worstError),
-               fixed(row.stepUs, 1), times(row.f16StepUs / row.stepUs)});
-  return table.str();
+/// A message without the name of what it is about, which stands beside it.
+std::string withoutPlace(std::string message, const std::string &place) {
+  while (message.starts_with(place + ": "))
+    message.erase(0, place.size() + 2);
+  return message;
 }
 
-std::string asJson(const std::vector<Row> &rows) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::array();
-  for (const Row &row : rows)
-    result.push_back({{"name", row.name},
-                      {"bits_per_value", row.bitsPerValue},
-                      {"bytes_per_token_and_kv_head", row.bytesPerToken},
-                      {"times_smaller_than_f16", row.smaller},
-                      {"relative_error", row.error},
-                      {"worst_head", row.worstHead},
-                      {"worst_head_relative_error", row.worstError},
-                      {"us_per_step", row.stepUs},
-                      {"us_per_step_f16", row.f16StepUs},
-                      {"times_faster_than_f16", row.f16StepUs / row.stepUs}});
-  return result.dump(2) + "\n";
+/// Specs and files of presets that were given, presets that were named; without
+/// any of them all presets.
+std::vector<Candidate> candidatesOf(const EvalOptions &options) {
+  std::vector<Candidate> candidates;
+  std::optional<AttentionShape> shape;
+  auto ofInputs = [&] {
+    if (!shape)
+      shape = shapeOfInputs(options.inputs.front());
+    return *shape;
+  };
+  for (const std::string &path : options.specs) {
+    std::string text = readFile(path);
+    if (isPresetFile(text))
+      text = specOfPresetFile(path, text, ofInputs());
+    candidates.push_back({path, std::move(text)});
+  }
+  std::vector<std::string> names;
+  if (!options.presets.empty())
+    names = parseList("--preset", options.presets);
+  const std::vector<kvc_preset_info> presets = allPresets();
+  std::vector<std::string> known;
+  for (const kvc_preset_info &preset : presets)
+    known.push_back(preset.name);
+  if (candidates.empty() && names.empty())
+    names = known;
+  for (const std::string &name : names) {
+    parseName("--preset", name, known);
+    const auto preset = std::ranges::find(known, name) - known.begin();
+    candidates.push_back(
+        {name, specOfPreset(presets[preset], ofInputs()), true});
+  }
+  return candidates;
 }
 
 void eval(const EvalOptions &options) {
+  OutputFiles files;
+  for (const std::string &path : options.specs)
+    files.protect("SPEC", path);
+  for (const std::string &path : options.inputs)
+    files.protect("--inputs", path);
+  OutputFile *svg =
+      options.svg.empty() ? nullptr : &files.open("--svg", options.svg);
+  const std::vector<Candidate> candidates = candidatesOf(options);
   const CompilerHandle compiler = createCompiler();
   const Threads threads(options.threads);
   Progress progress("eval");
-  std::vector<Row> rows;
-  for (const std::string &path : options.specs) {
-    progress.begin(rows.size(), options.specs.size(), path);
-    rows.push_back(evaluate(options, compiler.get(), path, threads));
+  EvalReport report;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate &candidate = candidates[i];
+    progress.begin(i, candidates.size(), candidate.place);
+    try {
+      report.rows.push_back(
+          evaluate(options, compiler.get(), candidate, threads));
+    } catch (const Failure &failure) {
+      if (!candidate.isPreset)
+        throw;
+      report.refused.push_back(
+          {candidate.place, withoutPlace(failure.what(), candidate.place)});
+    }
   }
-  print(options.json ? asJson(rows) : asText(rows));
+  if (svg)
+    svg->write(report.asSvg());
+  print(options.json ? report.asJson() : report.asText());
+  files.commit();
 }
 
 } // namespace
@@ -249,12 +335,20 @@ void kvc::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
       "eval", "Compare specs on real inputs: bytes, error, time.");
-  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
-      ->required();
+  addFiles(*command, "SPEC", options->specs,
+           "Spec files, JSON or MLIR, or files of presets; without any, and "
+           "without --preset, all presets.");
   addFiles(*command, "--inputs", options->inputs,
            "Safetensors files as kvc run reads them; errors and times "
            "are over all of them.")
       ->required();
+  command
+      ->add_option("--preset", options->presets,
+                   "Presets by name, as kvc presets lists them; their "
+                   "attention is that of the inputs.")
+      ->type_name("NAME,..");
+  addFile(*command, "--svg", options->svg,
+          "Draw the error over the bits per value.");
   addName(*command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");
   addInteger(*command, "--threads", options->threads, 0, kMaxThreads,

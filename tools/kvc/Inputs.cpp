@@ -7,6 +7,7 @@
 #include "kvc/Inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -60,15 +61,10 @@ public:
               int64_t channels, kvc_dtype to) const {
     const safetensors::Tensor &tensor = find(name);
     const int64_t expected[] = {tokens, heads, channels};
-    const bool isFloat = tensor.dtype == safetensors::DType::F32 ||
-                         tensor.dtype == safetensors::DType::F16 ||
-                         tensor.dtype == safetensors::DType::BF16;
-    if (!isFloat || !std::ranges::equal(tensor.shape, expected))
+    if (!isFloat(tensor) || !std::ranges::equal(tensor.shape, expected))
       fail(name, "is " + describe(tensor) + ", expected f32, f16 or bf16 " +
                      shapeText(expected));
-    const kvc_dtype from = tensor.dtype == safetensors::DType::F32   ? KVC_F32
-                           : tensor.dtype == safetensors::DType::F16 ? KVC_F16
-                                                                     : KVC_BF16;
+    const kvc_dtype from = typeOf(tensor);
     // Foreign files need not align their tensors.
     const std::vector<std::byte> aligned(tensor.data.begin(),
                                          tensor.data.end());
@@ -78,6 +74,17 @@ public:
       throw Failure(path + ": " + failure.what());
     }
   }
+
+  /// Heads and channels of a tensor [tokens, heads, channels].
+  std::array<int64_t, 2> headsOf(const std::string &name) const {
+    const safetensors::Tensor &tensor = find(name);
+    if (tensor.shape.size() != 3 || !isFloat(tensor))
+      fail(name, "is " + describe(tensor) +
+                     ", expected f32, f16 or bf16 [tokens, heads, channels]");
+    return {tensor.shape[1], tensor.shape[2]};
+  }
+
+  kvc_dtype typeOf(const std::string &name) const { return typeOf(find(name)); }
 
   /// f32 [count]; finite, but -inf where `minusInfinity`.
   std::vector<float> perHead(const std::string &name, int64_t count,
@@ -98,6 +105,17 @@ public:
   }
 
 private:
+  static bool isFloat(const safetensors::Tensor &tensor) {
+    return tensor.dtype == safetensors::DType::F32 ||
+           tensor.dtype == safetensors::DType::F16 ||
+           tensor.dtype == safetensors::DType::BF16;
+  }
+  /// Of a tensor of floats.
+  static kvc_dtype typeOf(const safetensors::Tensor &tensor) {
+    return tensor.dtype == safetensors::DType::F32   ? KVC_F32
+           : tensor.dtype == safetensors::DType::F16 ? KVC_F16
+                                                     : KVC_BF16;
+  }
   static std::string describe(const safetensors::Tensor &tensor) {
     std::string type(safetensors::nameOf(tensor.dtype));
     std::ranges::transform(type, type.begin(),
@@ -136,6 +154,21 @@ BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec) {
   if (spec.sink_logits)
     inputs.sinkLogits = reader.perHead("sink_logits", spec.q_heads, true);
   return inputs;
+}
+
+AttentionShape shapeOfInputs(const std::string &path) {
+  safetensors::Expected<safetensors::File> file = safetensors::read(path);
+  if (!file)
+    throw Failure(file.error().str());
+  const Reader reader(path, *file);
+  AttentionShape shape;
+  const auto [heads, channels] = reader.headsOf("q");
+  shape.qHeads = heads;
+  shape.headDim = channels;
+  shape.kvHeads = reader.headsOf("k")[0];
+  shape.valueDim = file->find("v") ? reader.headsOf("v")[1] : shape.headDim;
+  shape.query = reader.typeOf("q");
+  return shape;
 }
 
 safetensors::Tensor namedTensor(std::string name, safetensors::DType dtype,

@@ -8,6 +8,7 @@
 #define KVC_TOOLS_INPUTS_H
 
 #include "kvc/Engine.h"
+#include "kvc/PresetSpecs.h"
 #include "kvc/Safetensors.h"
 
 namespace kvc {
@@ -16,6 +17,9 @@ namespace kvc {
 /// for; checks shapes, types, lengths and that every number is finite; converts
 /// q, k and v to io.query.
 BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec);
+
+/// The attention that a file's q, k and v are of, its queries in the type of q.
+AttentionShape shapeOfInputs(const std::string &path);
 
 /// Names, shapes and bytes of what `kvc run` writes; views into their owners.
 safetensors::Tensor namedTensor(std::string name, safetensors::DType dtype,

@@ -6,7 +6,11 @@
 
 #include "kvc/PresetSpecs.h"
 
+#include "kvc/Spec/Presets.h"
+
 #include <nlohmann/json.hpp>
+
+#include <filesystem>
 
 using namespace kvc;
 using Json = nlohmann::ordered_json;
@@ -23,11 +27,13 @@ std::vector<kvc_preset_info> kvc::allPresets() {
   return presets;
 }
 
-std::string kvc::specOfPreset(const kvc_preset_info &preset,
-                              const AttentionShape &shape) {
-  const Json own = Json::parse(preset.json)
-                       .value(preset.whole_spec ? "spec" : "scheme", Json())
-                       .value("attention", Json::object());
+/// `file` is the preset's file, whether it is embedded or not.
+static std::string specOf(const std::string &name, const Json &file,
+                          const AttentionShape &shape) {
+  Json own = Json::object();
+  if (const auto spec = file.find("spec");
+      spec != file.end() && spec->is_object())
+    own = spec->value("attention", Json::object());
   Json attention{{"q_heads", shape.qHeads}, {"kv_heads", shape.kvHeads}};
   if (!own.contains("head_dim"))
     attention["head_dim"] = shape.headDim;
@@ -35,11 +41,33 @@ std::string kvc::specOfPreset(const kvc_preset_info &preset,
     attention["value_dim"] = shape.valueDim;
   Json spec;
   spec["kvc"] = 1;
-  spec["name"] = preset.name;
-  spec["preset"] = preset.name;
+  spec["name"] = name;
+  spec["preset"] = name;
   spec["attention"] = attention;
   spec["io"] = {{"query", nameOf(shape.query)}};
   return spec.dump();
+}
+
+std::string kvc::specOfPreset(const kvc_preset_info &preset,
+                              const AttentionShape &shape) {
+  return specOf(preset.name, Json::parse(preset.json), shape);
+}
+
+bool kvc::isPresetFile(const std::string &text) {
+  const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return file.is_object() && !file.contains("kvc") &&
+         (file.contains("scheme") || file.contains("spec"));
+}
+
+std::string kvc::specOfPresetFile(const std::string &path,
+                                  const std::string &text,
+                                  const AttentionShape &shape) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  const auto spec = spec::parseSpec(specOf(name, Json::parse(text), shape),
+                                    spec::PresetFile{name, text});
+  if (!spec)
+    throw Failure(path + ": " + spec.error().str());
+  return spec::printSpec(*spec);
 }
 
 double kvc::bitsPerValue(const kvc_spec *spec) {

@@ -27,6 +27,13 @@ std::vector<kvc_preset_info> allPresets();
 std::string specOfPreset(const kvc_preset_info &preset,
                          const AttentionShape &shape);
 
+/// Whether a text is a preset's file instead of a spec.
+bool isPresetFile(const std::string &text);
+/// The same as specOfPreset for the preset of a file, which the file's name
+/// gives its name.
+std::string specOfPresetFile(const std::string &path, const std::string &text,
+                             const AttentionShape &shape);
+
 /// Bits of a value of K and V with all metadata that lies in the cache.
 double bitsPerValue(const kvc_spec *spec);
 

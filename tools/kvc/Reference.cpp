@@ -13,11 +13,14 @@ using namespace kvc;
 
 namespace {
 
-struct Problem {
-  const kvc_spec_info &spec;
-  const BatchInputs &inputs;
-  std::vector<float> q, k, v;
-  ReferenceOutputs &result;
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+/// Where a query stands.
+struct Row {
+  int64_t query;    ///< Of all of the batch.
+  int64_t head;     ///< Query head.
+  int64_t position; ///< In its sequence.
+  int64_t firstKey, numKeys;
 };
 
 bool isVisible(const kvc_spec_info &spec, int64_t key, int64_t position) {
@@ -29,62 +32,113 @@ bool isVisible(const kvc_spec_info &spec, int64_t key, int64_t position) {
          key < spec.window_sinks;
 }
 
-/// One query head of one query row over the keys of its sequence.
-void attendRow(const Problem &problem, int64_t row, int64_t head,
-               int64_t position, int64_t firstKey, int64_t numKeys) {
-  const kvc_spec_info &spec = problem.spec;
-  const int64_t kvHead = head / (spec.q_heads / spec.kv_heads);
-  const float *q =
-      problem.q.data() + (row * spec.q_heads + head) * spec.head_dim;
-  auto keyAt = [&](int64_t key) {
-    return problem.k.data() +
-           ((firstKey + key) * spec.kv_heads + kvHead) * spec.head_dim;
-  };
-  auto valueAt = [&](int64_t key) {
-    if (spec.value_is_key)
-      return keyAt(key) + spec.value_begin;
-    return static_cast<const float *>(problem.v.data()) +
-           ((firstKey + key) * spec.kv_heads + kvHead) * spec.value_dim;
-  };
+/// Keys as the scores want them.
+std::vector<double> rotatedKeys(const kvc_spec_info &spec,
+                                const BatchInputs &inputs,
+                                const std::vector<float> &keys) {
+  std::vector<double> result(keys.begin(), keys.end());
+  const int64_t half = spec.rope_dims / 2;
+  for (int64_t i = 0; i < half; ++i) {
+    // Frequency and angle are f32 by definition.
+    const auto frequency = static_cast<float>(
+        std::pow(spec.rope_theta, -2.0 * static_cast<double>(i) /
+                                      static_cast<double>(spec.rope_dims)));
+    const int64_t a = spec.rope_offset + (spec.rope_pairs ? 2 * i : i);
+    const int64_t b = a + (spec.rope_pairs ? 1 : half);
+    for (int64_t sequence = 0; sequence < inputs.batch(); ++sequence)
+      for (int64_t key = inputs.keyStarts[sequence];
+           key < inputs.keyStarts[sequence + 1]; ++key) {
+        const float angle =
+            static_cast<float>(key - inputs.keyStarts[sequence]) * frequency;
+        const double cosine = std::cos(double(angle)),
+                     sine = std::sin(double(angle));
+        for (int64_t head = 0; head < spec.kv_heads; ++head) {
+          double *row =
+              result.data() + (key * spec.kv_heads + head) * spec.head_dim;
+          const double x = row[a], y = row[b];
+          row[a] = x * cosine - y * sine;
+          row[b] = y * cosine + x * sine;
+        }
+      }
+  }
+  return result;
+}
 
-  constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-  const double sink = spec.sink_logits ? double(problem.inputs.sinkLogits[head])
-                                       : kMinusInfinity;
-  double largest = sink;
-  std::vector<double> scores(numKeys, kMinusInfinity);
-  for (int64_t key = 0; key < numKeys; ++key) {
-    if (!isVisible(spec, key, position))
+/// The scores of one row; -inf where a key is not visible.
+std::vector<double> scoresOf(const kvc_spec_info &spec,
+                             const BatchInputs &inputs,
+                             const std::vector<float> &queries,
+                             const std::vector<double> &keys, const Row &row) {
+  const float *q =
+      queries.data() + (row.query * spec.q_heads + row.head) * spec.head_dim;
+  const int64_t kvHead = row.head / (spec.q_heads / spec.kv_heads);
+  std::vector<double> scores(row.numKeys, kMinusInfinity);
+  for (int64_t key = 0; key < row.numKeys; ++key) {
+    if (!isVisible(spec, key, row.position))
       continue;
+    const double *k =
+        keys.data() +
+        ((row.firstKey + key) * spec.kv_heads + kvHead) * spec.head_dim;
     double dot = 0;
     for (int64_t c = 0; c < spec.head_dim; ++c)
-      dot += double(q[c]) * double(keyAt(key)[c]);
+      dot += double(q[c]) * k[c];
     double score = spec.scale * dot;
     if (spec.alibi)
-      score += double(problem.inputs.alibiSlopes[head]) *
-               static_cast<double>(key - position);
+      score += double(inputs.alibiSlopes[row.head]) *
+               static_cast<double>(key - row.position);
     if (spec.softcap != 0)
       score = spec.softcap * std::tanh(score / spec.softcap);
     scores[key] = score;
-    largest = std::fmax(largest, score);
   }
+  return scores;
+}
 
-  const int64_t index = row * spec.q_heads + head;
-  double *out = problem.result.out.data() + index * spec.value_dim;
-  problem.result.lse[index] = largest;
+double sinkOf(const kvc_spec_info &spec, const BatchInputs &inputs,
+              int64_t head) {
+  return spec.sink_logits ? double(inputs.sinkLogits[head]) : kMinusInfinity;
+}
+
+/// The logarithm of the sum of exponentials of scores and sink logit.
+double logSumOf(const std::vector<double> &scores, double sink) {
+  double largest = sink;
+  for (double score : scores)
+    largest = std::fmax(largest, score);
   if (largest == kMinusInfinity)
-    return;
+    return largest;
   double sum = std::exp(sink - largest);
-  for (int64_t key = 0; key < numKeys; ++key) {
-    const double p = std::exp(scores[key] - largest);
-    if (p == 0)
-      continue;
-    sum += p;
-    for (int64_t c = 0; c < spec.value_dim; ++c)
-      out[c] += p * double(valueAt(key)[c]);
+  for (double score : scores)
+    sum += std::exp(score - largest);
+  return largest + std::log(sum);
+}
+
+/// Calls body(row) for every query and query head of the batch.
+template <typename Body>
+void forEachRow(const kvc_spec_info &spec, const BatchInputs &inputs,
+                const kvc_parallel_for *threads, const Body &body) {
+  for (int64_t i = 0; i < inputs.batch(); ++i) {
+    struct Sequence {
+      const Body &body;
+      int64_t heads, firstQuery, numQueries, firstKey, numKeys;
+    } sequence{body,
+               spec.q_heads,
+               inputs.queryStarts[i],
+               inputs.queryStarts[i + 1] - inputs.queryStarts[i],
+               inputs.keyStarts[i],
+               inputs.keyStarts[i + 1] - inputs.keyStarts[i]};
+    auto each = [](void *context, int64_t index) {
+      const auto &all = *static_cast<Sequence *>(context);
+      const int64_t query = index / all.heads;
+      all.body(Row{all.firstQuery + query, index % all.heads,
+                   all.numKeys - all.numQueries + query, all.firstKey,
+                   all.numKeys});
+    };
+    const int64_t count = sequence.numQueries * spec.q_heads;
+    if (threads)
+      threads->run(threads->user, count, each, &sequence);
+    else
+      for (int64_t index = 0; index < count; ++index)
+        each(&sequence, index);
   }
-  for (int64_t c = 0; c < spec.value_dim; ++c)
-    out[c] /= sum;
-  problem.result.lse[index] = largest + std::log(sum);
 }
 
 } // namespace
@@ -96,33 +150,78 @@ ReferenceOutputs kvc::attendInF64(const kvc_spec_info &spec,
   const int64_t rows = inputs.queries() * spec.q_heads;
   result.out.assign(rows * spec.value_dim, 0.0);
   result.lse.assign(rows, 0.0);
-  Problem problem{spec,
-                  inputs,
-                  inputs.q.toF32(),
-                  inputs.k.toF32(),
-                  spec.value_is_key ? std::vector<float>() : inputs.v.toF32(),
-                  result};
-  for (int64_t i = 0; i < inputs.batch(); ++i) {
-    struct Sequence {
-      const Problem &problem;
-      int64_t firstQuery, numQueries, firstKey, numKeys;
-    } sequence{problem, inputs.queryStarts[i],
-               inputs.queryStarts[i + 1] - inputs.queryStarts[i],
-               inputs.keyStarts[i],
-               inputs.keyStarts[i + 1] - inputs.keyStarts[i]};
-    auto body = [](void *context, int64_t index) {
-      const auto &all = *static_cast<Sequence *>(context);
-      const int64_t heads = all.problem.spec.q_heads, query = index / heads;
-      attendRow(all.problem, all.firstQuery + query, index % heads,
-                all.numKeys - all.numQueries + query, all.firstKey,
-                all.numKeys);
-    };
-    const int64_t count = sequence.numQueries * spec.q_heads;
-    if (threads)
-      threads->run(threads->user, count, body, &sequence);
-    else
-      for (int64_t index = 0; index < count; ++index)
-        body(&sequence, index);
+  const std::vector<float> q = inputs.q.toF32(), k = inputs.k.toF32();
+  const std::vector<double> keys = rotatedKeys(spec, inputs, k);
+  const std::vector<float> v =
+      spec.value_is_key ? std::vector<float>() : inputs.v.toF32();
+  // A value that is the key is so before RoPE.
+  auto valueAt = [&](int64_t key, int64_t head) {
+    return spec.value_is_key
+               ? k.data() + (key * spec.kv_heads + head) * spec.head_dim +
+                     spec.value_begin
+               : v.data() + (key * spec.kv_heads + head) * spec.value_dim;
+  };
+  forEachRow(spec, inputs, threads, [&](const Row &row) {
+    const std::vector<double> scores = scoresOf(spec, inputs, q, keys, row);
+    const double lse = logSumOf(scores, sinkOf(spec, inputs, row.head));
+    const int64_t index = row.query * spec.q_heads + row.head;
+    result.lse[index] = lse;
+    double *out = result.out.data() + index * spec.value_dim;
+    for (int64_t key = 0; key < row.numKeys; ++key) {
+      if (scores[key] == kMinusInfinity)
+        continue;
+      const double p = std::exp(scores[key] - lse);
+      const float *value = valueAt(row.firstKey + key,
+                                   row.head / (spec.q_heads / spec.kv_heads));
+      for (int64_t c = 0; c < spec.value_dim; ++c)
+        out[c] += p * double(value[c]);
+    }
+  });
+  return result;
+}
+
+ScoreDifferences kvc::compareScores(const kvc_spec_info &spec,
+                                    const BatchInputs &inputs,
+                                    const std::vector<float> &keys,
+                                    const kvc_parallel_for *threads) {
+  const std::vector<float> q = inputs.q.toF32();
+  const std::vector<double> right = rotatedKeys(spec, inputs, inputs.k.toF32()),
+                            other = rotatedKeys(spec, inputs, keys);
+  struct Difference {
+    double error = 0, norm = 0, divergence = 0;
+    bool seesKeys = false;
+  };
+  std::vector<Difference> rows(inputs.queries() * spec.q_heads);
+  forEachRow(spec, inputs, threads, [&](const Row &row) {
+    const std::vector<double> s = scoresOf(spec, inputs, q, right, row),
+                              t = scoresOf(spec, inputs, q, other, row);
+    const double sink = sinkOf(spec, inputs, row.head);
+    const double sLse = logSumOf(s, sink), tLse = logSumOf(t, sink);
+    Difference &difference = rows[row.query * spec.q_heads + row.head];
+    for (int64_t key = 0; key < row.numKeys; ++key) {
+      if (s[key] == kMinusInfinity)
+        continue;
+      difference.seesKeys = true;
+      difference.error += (t[key] - s[key]) * (t[key] - s[key]);
+      difference.norm += s[key] * s[key];
+      difference.divergence +=
+          std::exp(s[key] - sLse) * ((s[key] - sLse) - (t[key] - tLse));
+    }
+    // The sink takes part in the softmax like a key.
+    if (difference.seesKeys && sink != kMinusInfinity)
+      difference.divergence += std::exp(sink - sLse) * (tLse - sLse);
+  });
+
+  ScoreDifferences result;
+  result.errors.resize(spec.q_heads);
+  result.norms.resize(spec.q_heads);
+  result.divergences.resize(spec.q_heads);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t head = i % spec.q_heads;
+    result.errors[head] += rows[i].error;
+    result.norms[head] += rows[i].norm;
+    result.divergences[head] += rows[i].divergence;
+    result.queries += head == 0 && rows[i].seesKeys;
   }
   return result;
 }

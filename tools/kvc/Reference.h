@@ -21,12 +21,30 @@ struct ReferenceOutputs {
   std::vector<double> lse; ///< [total_q, q_heads]
 };
 
-/// Attends over the inputs as they are. Scores are scaled, ALiBi is added, the
-/// softcap applied, then the mask; a query that sees nothing gives 0 and the
-/// sink logit, or -inf without one.
+/// Attends over the inputs as they are. Keys are rotated if the spec takes them
+/// before RoPE; scores are scaled, ALiBi is added, the softcap applied, then
+/// the mask; a query that sees nothing gives 0 and the sink logit, or -inf
+/// without one.
 ReferenceOutputs attendInF64(const kvc_spec_info &spec,
                              const BatchInputs &inputs,
                              const kvc_parallel_for *threads);
+
+/// What other keys do to the scores and to the weights of the softmax, summed
+/// over all queries and the keys that they see.
+struct ScoreDifferences {
+  std::vector<double> errors; ///< [q_heads]: sums of (s' - s)^2.
+  std::vector<double> norms;  ///< [q_heads]: sums of s^2.
+  /// [q_heads]: sums of the Kullback-Leibler divergence of the weights that the
+  /// other keys give from the right ones, in nats.
+  std::vector<double> divergences;
+  int64_t queries = 0; ///< That see a key; of each head.
+};
+
+/// `keys` stand in place of inputs.k: [total_kv, kv_heads, head_dim].
+ScoreDifferences compareScores(const kvc_spec_info &spec,
+                               const BatchInputs &inputs,
+                               const std::vector<float> &keys,
+                               const kvc_parallel_for *threads);
 
 } // namespace kvc
 

@@ -85,7 +85,12 @@ typedef struct kvc_spec_info {
   kvc_dtype query, output; /**< Element types of io. */
   int64_t sink, recent;    /**< Tokens of the raw segments. */
   kvc_layout_kind layout;
-  int64_t page; /**< Tokens of a page; 0 unless paged. */
+  int64_t page;        /**< Tokens of a page; 0 unless paged. */
+  int64_t rope_dims;   /**< 0: keys are given as the scores want them. Else they
+                            are given and stored before RoPE. */
+  int64_t rope_offset; /**< The first channel that it rotates. */
+  int32_t rope_pairs;  /**< 1: neighbouring channels, 0: the two halves. */
+  double rope_theta;
 } kvc_spec_info;
 
 /** Fills `*info`, whose struct_size the caller has set. */

@@ -179,6 +179,24 @@ TEST(SpecApi, SupportsNamesTheProperty) {
   EXPECT_EQ(kvc_supports(nullptr, &reason), KVC_INVALID_ARGUMENT);
 }
 
+TEST(SpecApi, InfoSaysWhetherKeysComeBeforeRope) {
+  SpecPtr plain = parse(kInt4);
+  kvc_spec_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(kvc_spec_get_info(plain.get(), nullptr, &info), KVC_OK);
+  EXPECT_EQ(info.rope_dims, 0);
+  std::string text = kInt4;
+  text.replace(text.find("\"key\": {"), 8,
+               "\"key\": {\"rope\": {\"style\": \"pairs\", \"dims\": 32, "
+               "\"offset\": 16, \"theta\": 500.0},");
+  SpecPtr rope = parse(text);
+  ASSERT_EQ(kvc_spec_get_info(rope.get(), nullptr, &info), KVC_OK);
+  EXPECT_EQ(info.rope_dims, 32);
+  EXPECT_EQ(info.rope_offset, 16);
+  EXPECT_EQ(info.rope_pairs, 1);
+  EXPECT_EQ(info.rope_theta, 500.0);
+}
+
 TEST(PresetsApi, ListsThemInOrder) {
   int64_t count = 0;
   ASSERT_EQ(kvc_preset_count(&count), KVC_OK);

@@ -202,6 +202,12 @@ extern "C" kvc_status kvc_spec_get_info(const kvc_spec *spec, kvc_diag *diag,
       result.layout = KVC_RING;
       break;
     }
+    if (const std::optional<spec::Rope> &rope = spec->spec.key.rope) {
+      result.rope_dims = rope->dims;
+      result.rope_offset = rope->offset;
+      result.rope_pairs = rope->pairs;
+      result.rope_theta = rope->theta;
+    }
     return writeStruct(result, "info", diag, info);
   });
 }
