@@ -27,8 +27,8 @@ struct Plot {
 /// the order of x.
 std::vector<size_t> bestCurve(const std::vector<PlotPoint> &points);
 
-/// x in equal steps from 0, y in powers of ten; every point with its name, the
-/// best curve as a line.
+/// x in equal steps, y as its logarithm; every point with its name, the best
+/// curve as a line.
 std::string asSvg(const Plot &plot);
 
 } // namespace kvc

@@ -7,6 +7,7 @@
 #include "kvc/Plot.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace kvc;
 
@@ -44,12 +45,32 @@ TEST(Svg, HasEveryPointItsNameAndTheCurve) {
   EXPECT_NE(svg.find(">a &lt;title></text>"), std::string::npos);
   EXPECT_NE(svg.find(">bits &amp; more</text>"), std::string::npos);
   EXPECT_NE(svg.find(">two &quot;x&quot;</text>"), std::string::npos);
-  // Two points, three decades: 0.001 to 10.
+  // Two points; steps from 0.002 to 2.
   const size_t curve = svg.find("<polyline class=\"best\"");
   ASSERT_NE(curve, std::string::npos);
   EXPECT_EQ(countOf(svg.substr(curve, svg.find("/>", curve) - curve), ","), 2u);
-  for (const char *label : {">0.001<", ">0.01<", ">0.1<", ">1<", ">10<"})
+  for (const char *label : {">0.002<", ">0.005<", ">0.1<", ">1<", ">2<", ">9<"})
     EXPECT_NE(svg.find(label), std::string::npos) << label;
+}
+
+TEST(Svg, NamesDoNotCoverEachOther) {
+  // The same place six times: every name gets a line of its own or a side.
+  Plot plot{"t", "x", "y", {}};
+  for (const char *name : {"aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"})
+    plot.points.push_back({name, 4, 0.1});
+  plot.points.push_back({"far", 8, 1});
+  const std::string svg = asSvg(plot);
+  std::set<std::string> places;
+  for (const PlotPoint &point : plot.points) {
+    const size_t end = svg.find(">" + point.name + "</text>");
+    ASSERT_NE(end, std::string::npos) << point.name;
+    const size_t begin = svg.rfind("<text ", end);
+    const std::string tag = svg.substr(begin, end - begin);
+    const bool left = tag.find("text-anchor") != std::string::npos;
+    places.insert(tag.substr(0, tag.find('"', tag.find("y=\"") + 3)) +
+                  (left ? "left" : "right"));
+  }
+  EXPECT_EQ(places.size(), plot.points.size());
 }
 
 TEST(Svg, TakesWhatHasNoLogarithm) {
