@@ -18,9 +18,16 @@ using namespace kvc::test;
 
 std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
   const std::vector<std::string> codecs = {
-      "f32",       "f16",       "bf16",     "int8 none", "int8 min",
-      "int8 code", "int4 none", "int4 min", "int4 code"};
-  const std::vector<std::string> scaleTypes = {"-", "f16", "bf16", "f32"};
+      "f32",       "f16",       "bf16",      "int8 none", "int8 min",
+      "int8 code", "int7 code", "int6 none", "int5 min",  "int4 none",
+      "int4 min",  "int4 code", "int3 min",  "int2 code", "fp8_e4m3",
+      "fp8_e5m2",  "fp4_e2m1",  "lut2",      "lut3 mid",  "lut4"};
+  // How scales and codes come about; what a codec has not is left out.
+  const std::vector<std::string> extras = {
+      "none",         "clip", "signed rms", "exact", "away", "exact signed up",
+      "power of two", "floor"};
+  const std::vector<std::string> scaleTypes = {"-",   "f16",  "bf16",
+                                               "f32", "e8m0", "e4m3"};
   const std::vector<std::string> scaleChannels = {"-",  "all", "8",  "16",
                                                   "32", "64",  "odd"};
   const std::vector<std::string> dims = {"16",  "24",  "40",  "64",
@@ -33,6 +40,7 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
       {"key.codec", codecs},
       {"key.scale.dtype", scaleTypes},
       {"key.scale.channels", scaleChannels},
+      {"key.extra", extras},
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
       {"kv_heads", {"1", "2", "3"}},
@@ -73,11 +81,22 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
   result.push_back({"value.codec", codecs});
   result.push_back({"value.scale.dtype", scaleTypes});
   result.push_back({"value.scale.channels", scaleChannels});
+  result.push_back({"value.extra", extras});
   return result;
 }
 
 static bool isInteger(const std::string &codec) {
   return codec.starts_with("int");
+}
+static bool isLookup(const std::string &codec) {
+  return codec.starts_with("lut");
+}
+static bool isCoded(const std::string &codec) {
+  return isInteger(codec) || isLookup(codec) || codec.starts_with("fp");
+}
+static bool hasZero(const std::string &codec) {
+  return codec.ends_with("code") || codec.ends_with("min") ||
+         codec.ends_with("mid");
 }
 
 Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
@@ -87,7 +106,9 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
       std::string codec = tensor + ".codec", dtype = tensor + ".scale.dtype",
                   channels = tensor + ".scale.channels";
       if (p == codec && (q == dtype || q == channels) &&
-          isInteger(a) != (b != "-"))
+          isCoded(a) != (b != "-"))
+        return false;
+      if (p == codec && q == dtype && hasZero(a) && b.starts_with("e"))
         return false;
       if (p == dtype && q == channels && (a == "-") != (b == "-"))
         return false;
@@ -129,18 +150,67 @@ int64_t oddDivisor(int64_t channels) {
   return 1;
 }
 
+/// A table of 2^bits entries in no order, one of them twice.
+std::string tableText(int bits) {
+  std::string text = "[0.75, -1, 0.125, -0.25";
+  for (int i = 4; i < 1 << bits; ++i)
+    text += ", " + std::to_string(i % 7 * 0.3125 - 0.9);
+  return text + "]";
+}
+
+/// The keys of an extra that this codec can have, in and behind the scale.
+std::pair<std::string, std::string> extraText(const std::string &codec,
+                                              const std::string &dtype,
+                                              const std::string &extra) {
+  bool isSymmetric = codec.ends_with("none"), isByte = dtype.starts_with("e");
+  auto has = [&](const char *word) {
+    return extra.find(word) != std::string::npos;
+  };
+  std::string inScale, behind;
+  bool isSigned = has("signed") && isSymmetric && !isByte;
+  if (has("clip"))
+    behind += ", \"clip\": 0.8125";
+  if (isSigned)
+    behind += ", \"estimate\": \"signed\"";
+  if (has("rms") && isLookup(codec) && !hasZero(codec))
+    behind += ", \"estimate\": \"rms\"";
+  if (has("exact") && !isByte && !codec.ends_with("code") &&
+      !codec.ends_with("mid"))
+    behind += ", \"codes_from\": \"exact\"";
+  if (has("away") && isInteger(codec))
+    behind += ", \"round\": \"away\"";
+  if (has("up") && isInteger(codec))
+    behind += ", \"round\": \"up\"";
+  if (has("power of two") && !hasZero(codec))
+    inScale += ", \"round\": \"up\"";
+  if (has("floor") && dtype != "e8m0")
+    inScale += ", \"floor\": 0.01";
+  if (dtype == "e4m3" && has("clip"))
+    inScale += ", \"global\": 0.01";
+  return {inScale, behind};
+}
+
 std::string schemeText(const std::string &codec, const std::string &dtype,
-                       const std::string &channels, int64_t tensorChannels) {
-  if (!isInteger(codec))
+                       const std::string &channels, const std::string &extra,
+                       int64_t tensorChannels) {
+  if (!isCoded(codec))
     return "{\"codec\": " + quoted(codec) + "}";
   std::string width = channels == "all" ? quoted("all")
                       : channels == "odd"
                           ? std::to_string(oddDivisor(tensorChannels))
                           : channels;
-  return "{\"codec\": " + quoted(codec.substr(0, 4)) +
+  auto [inScale, behind] = extraText(codec, dtype, extra);
+  size_t space = codec.find(' ');
+  std::string name = codec.substr(0, space);
+  if (isLookup(codec)) {
+    behind += ", \"table\": " + tableText(codec[3] - '0');
+    name = "lut";
+  }
+  if (space != std::string::npos)
+    behind += ", \"zero\": " + quoted(codec.substr(space + 1));
+  return "{\"codec\": " + quoted(name) +
          ", \"scale\": {\"tokens\": 1, \"channels\": " + width +
-         ", \"dtype\": " + quoted(dtype) +
-         "}, \"zero\": " + quoted(codec.substr(5)) + "}";
+         ", \"dtype\": " + quoted(dtype) + inScale + "}" + behind + "}";
 }
 
 /// Another word with the same bytes per token, if there is one.
@@ -183,9 +253,10 @@ std::string attentionText(const Choice &row) {
 std::string specText(const std::string &name, const Choice &row,
                      bool interleaved) {
   auto scheme = [&](const std::string &tensor, const char *dim) {
-    return schemeText(
-        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"),
-        row.at(tensor + ".scale.channels"), std::stoi(row.at(dim)));
+    return schemeText(row.at(tensor + ".codec"),
+                      row.at(tensor + ".scale.dtype"),
+                      row.at(tensor + ".scale.channels"),
+                      row.at(tensor + ".extra"), std::stoi(row.at(dim)));
   };
   std::string text = "{\"kvc\": 1, \"name\": " + quoted(name) +
                      ",\n \"attention\": " + attentionText(row) +
@@ -292,6 +363,7 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
       choice["value." + name] = other ? counterpart(of) : of;
     }
     choice["value.scale.channels"] = choice["key.scale.channels"];
+    choice["value.extra"] = choice["key.extra"];
     choice["value_dim"] = choice["head_dim"];
     result.levels += ", interleaved";
   }

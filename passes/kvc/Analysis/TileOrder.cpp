@@ -105,15 +105,12 @@ contractedOnLanes(const Storage &storage, Dim contracted, int64_t depth) {
   return std::nullopt;
 }
 
-/// Codes that cross bytes have no loop nest.
-static bool crossesBytes(const Storage &storage) {
-  return storage.width < 32 && kWordBits % storage.width != 0;
-}
+bool crossesBytes(unsigned width) { return width < 8 && 8 % width != 0; }
 
 std::optional<TileOrder> tileOrder(const Storage &storage, Dim contracted,
                                    Dim free, bool needsPairs, int64_t depth,
                                    int64_t lanes) {
-  if (crossesBytes(storage))
+  if (crossesBytes(storage.width))
     return std::nullopt;
   if (auto order =
           freeOnLanes(storage, contracted, free, needsPairs, depth, lanes))
@@ -144,7 +141,7 @@ int64_t coverExtent(const Storage &storage, int64_t slice) {
 /// covers it.
 static std::optional<TileReading> readWith(const Storage &storage,
                                            const DotShape &shape, Dim onLanes) {
-  if (crossesBytes(storage))
+  if (crossesBytes(storage.width))
     return std::nullopt;
   auto orderOf = [&](const DotShape &tile) {
     return onLanes == tile.free

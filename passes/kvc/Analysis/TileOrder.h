@@ -45,6 +45,9 @@ struct TileOrder {
   bool hasPairs() const;
 };
 
+/// Codes of 3, 5, 6 and 7 bits: no dot reads them, rows do.
+bool crossesBytes(unsigned width);
+
 /// What a dot over `contracted` with `free` on the result's lanes makes of
 /// `storage`; nothing if it cannot read the order directly (dequantise into a
 /// panel then). `needsPairs`: the weights are i16. `depth` and `lanes` are the

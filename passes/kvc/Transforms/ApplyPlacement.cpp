@@ -67,16 +67,19 @@ private:
   Value operandOfProduct() {
     Value codes = dequantize.getCodes();
     Type element = cast<RankedTensorType>(codes.getType()).getElementType();
-    if (element.isF32())
-      return codes;
-    if (isa<FloatType>(element))
-      return arith::ExtFOp::create(b, f32Like(codes), codes);
-    Value x = arith::SIToFPOp::create(b, f32Like(codes), codes);
-    // Without a zero there is no m that could take the centre.
-    if (!dequantize.getZero() && dequantize.getCentre() != 0)
-      x = b.add(x, centre());
+    Value x = codes;
+    if (element.isInteger())
+      x = arith::SIToFPOp::create(b, f32Like(codes), codes);
+    else if (!element.isF32())
+      x = arith::ExtFOp::create(b, f32Like(codes), codes);
     bool zeroInRegisters =
         dequantize.getZero() && dequantize.getZeroPlace() == Place::Register;
+    bool addsMinimum =
+        zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Min;
+    // Without a zero there is no m that could take the centre; beside it in
+    // registers m would only lose digits to it.
+    if ((!dequantize.getZero() || addsMinimum) && dequantize.getCentre() != 0)
+      x = b.add(x, centre());
     if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Code)
       x = b.add(
           x, b.broadcast(b.sub(b.constantLike(dequantize.getZero(), centre()),
@@ -84,8 +87,8 @@ private:
                          x.getType()));
     if (scaleInRegisters)
       x = b.mul(x, b.broadcast(dequantize.getScale(), x.getType()));
-    if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Min)
-      x = b.add(x, b.broadcast(minimum(), x.getType()));
+    if (addsMinimum)
+      x = b.add(x, b.broadcast(dequantize.getZero(), x.getType()));
     return x;
   }
 

@@ -199,6 +199,7 @@ private:
     if (scheme.codec.isRaw())
       return DequantizeOp::create(b, codes, Value(), Value(), 0,
                                   spec::Zero::None);
+    codes = b.decoded(scheme.codec, codes);
     SmallVector<Dim> dims = {token()};
     if (scheme.blocks() > 1) {
       codes = SplitOp::create(b, codes, scheme.blocks());
@@ -206,13 +207,15 @@ private:
     }
     Value scale = LoadScaleOp::create(b, b.f32Tile(dims), cache, head, start,
                                       valid, tensor);
+    scale = b.effectiveScale(*scheme.scale, scale);
     if (scheme.zero == spec::Zero::None)
       return DequantizeOp::create(b, codes, scale, Value(), 0, scheme.zero);
     Value zero = LoadZeroOp::create(b, b.f32Tile(dims), cache, head, start,
                                     valid, tensor);
-    return DequantizeOp::create(b, codes, scale, zero,
-                                int64_t(1) << (scheme.codec.bits - 1),
-                                scheme.zero);
+    return DequantizeOp::create(
+        b, codes, scale, zero,
+        scheme.codec.isInt() ? int64_t(1) << (scheme.codec.bits - 1) : 0,
+        scheme.zero);
   }
 
   //===--------------------------------------------------------------------===//

@@ -69,9 +69,8 @@ private:
 
   void emitCodes() {
     int64_t blocks = scheme.blocks();
-    int64_t centre = scheme.zero == spec::Zero::None
-                         ? 0
-                         : int64_t(1) << (scheme.codec.bits - 1);
+    bool isUnsigned = scheme.codec.isInt() && scheme.zero != spec::Zero::None;
+    int64_t centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
     RankedTensorType factor = b.f32Tile({{"t", 1}, {"b", blocks}});
     Value centred = load<LoadCodesOp>(rows(b.getI8Type()));
     Value scale = load<LoadScaleOp>(factor);
@@ -83,16 +82,20 @@ private:
                       : b.addInt(centred, static_cast<int8_t>(centre)),
           op.getCodes());
     store(scale, op.getScales());
+    scale = b.effectiveScale(*scheme.scale, scale);
     if (zero)
       store(zero, op.getZeros());
 
-    Value u = arith::SIToFPOp::create(b, rows(b.getF32Type()), centred);
+    Value u = b.decoded(scheme.codec, centred);
+    if (scheme.codec.isInt())
+      u = arith::SIToFPOp::create(b, rows(b.getF32Type()), centred);
     if (centre != 0)
       u = b.add(u, double(centre)); // Exact.
     u = SplitOp::create(b, u, blocks);
     Value x;
     switch (scheme.zero) {
     case spec::Zero::Min:
+    case spec::Zero::Mid:
       x = b.add(b.mul(u, scale), zero);
       break;
     case spec::Zero::Code:

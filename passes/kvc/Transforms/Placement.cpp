@@ -55,6 +55,9 @@ double registerCost(const Extents &e) {
          e.rows * e.tokens * e.channels * (kFloatProduct - kIntegerProduct);
 }
 
+/// A scale that was raised to its floor may be far above its block's spread.
+/// The zero then cancels most of the centred product.
+///
 /// A constant block of a scheme with a zero "code" is stored as code 0 with a
 /// scale of its magnitude. Centred, its product is `centre` times what is left
 /// when the zero's term has been added, and so are the product's errors: 16-bit
@@ -62,7 +65,7 @@ double registerCost(const Extents &e) {
 /// keep them under half of the bounds of SPEC.md section 3.
 bool cancelsTooMuch(CodeContraction contraction) {
   DequantizeOp dequantize = contraction.dequantize;
-  if (dequantize.getZeroKind() != spec::Zero::Code)
+  if (dequantize.getZeroKind() == spec::Zero::None)
     return false;
   Operation *codes = dequantize.getCodes().getDefiningOp();
   while (isa_and_nonnull<SplitOp>(codes))
@@ -70,7 +73,14 @@ bool cancelsTooMuch(CodeContraction contraction) {
   auto load = dyn_cast_if_present<LoadCodesOp>(codes);
   if (!load)
     return false;
-  switch (load.getCache().getType().getSpec().io.query) {
+  const spec::Spec &spec = load.getCache().getType().getSpec();
+  const spec::PartScheme &part =
+      spec::schemeOf(spec, load.getTensor())->parts[load.getPart()];
+  if (part.scale->floor)
+    return true;
+  if (dequantize.getZeroKind() != spec::Zero::Code)
+    return false;
+  switch (spec.io.query) {
   case spec::DType::F32:
     return dequantize.getCentre() > 16;
   case spec::DType::F16:

@@ -8,6 +8,7 @@
 
 #include "kvc/Dialect/KVC/KVCAttrs.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -94,6 +95,24 @@ void TileBuilder::unify(Value &lhs, Value &rhs) {
 }
 
 //===----------------------------------------------------------------------===//
+// Schemes
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::effectiveScale(const spec::Scale &scale, Value stored) {
+  bool hasGlobal = scale.dtype == spec::DType::E4M3 && scale.global != 1;
+  return hasGlobal ? mul(stored, scale.global) : stored;
+}
+
+Value TileBuilder::decoded(const spec::Codec &codec, Value codes) {
+  Type type = cloneWithElement(codes.getType(), getF32Type());
+  if (codec.isFloatCode())
+    return DecodeFloatOp::create(*this, type, codes, codec.kind);
+  if (codec.kind == spec::CodecKind::Lut)
+    return LookupOp::create(*this, type, codes, codec.table);
+  return codes;
+}
+
+//===----------------------------------------------------------------------===//
 // Floats
 //===----------------------------------------------------------------------===//
 
@@ -123,9 +142,12 @@ Value TileBuilder::max(Value lhs, Value rhs) {
 }
 
 Value TileBuilder::clamp(Value value, double low, double high) {
-  Value raised =
-      arith::MaxNumFOp::create(*this, value, constantLike(value, low));
-  return arith::MinNumFOp::create(*this, raised, constantLike(value, high));
+  // Compares rather than maxnumf, which plain x86-64 calls a library for in
+  // some shapes; a NaN becomes `low` all the same.
+  Value raised = select(compare(arith::CmpFPredicate::OGT, value, low), value,
+                        constantLike(value, low));
+  return select(compare(arith::CmpFPredicate::OLT, raised, high), raised,
+                constantLike(raised, high));
 }
 
 Value TileBuilder::scale(Value value, double factor) {

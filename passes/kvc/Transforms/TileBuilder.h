@@ -66,6 +66,17 @@ public:
   mlir::Value broadcast(mlir::Value value, mlir::Type type);
 
   //===--------------------------------------------------------------------===//
+  // Schemes
+  //===--------------------------------------------------------------------===//
+
+  /// What codes are multiplied by: a stored scale, times the second level where
+  /// the scheme has one.
+  mlir::Value effectiveScale(const spec::Scale &scale, mlir::Value stored);
+  /// Loaded codes as the numbers that a scale multiplies: integers are left as
+  /// they are, patterns are decoded, indices looked up.
+  mlir::Value decoded(const spec::Codec &codec, mlir::Value codes);
+
+  //===--------------------------------------------------------------------===//
   // Floats
   //===--------------------------------------------------------------------===//
 

@@ -32,8 +32,10 @@
 // CHECK-NEXT: %[[BYS:.*]] = kvc.broadcast %[[BY]]
 // CHECK-NEXT: %[[XS:.*]] = arith.divf %[[ROW]], %[[BYS]] :
 // CHECK-NEXT: %[[RNE:.*]] = math.roundeven %[[XS]]
-// CHECK-NEXT: %[[ABOVE:.*]] = arith.maxnumf %[[RNE]], %[[LOW]]
-// CHECK-NEXT: %[[U:.*]] = arith.minnumf %[[ABOVE]], %[[HIGH]]
+// CHECK-NEXT: %[[ABOVE_IS:.*]] = arith.cmpf ogt, %[[RNE]], %[[LOW]]
+// CHECK-NEXT: %[[ABOVE:.*]] = arith.select %[[ABOVE_IS]], %[[RNE]], %[[LOW]]
+// CHECK-NEXT: %[[U_IS:.*]] = arith.cmpf olt, %[[ABOVE]], %[[HIGH]]
+// CHECK-NEXT: %[[U:.*]] = arith.select %[[U_IS]], %[[ABOVE]], %[[HIGH]]
 // CHECK-NEXT: %[[CODES:.*]] = arith.fptosi %[[U]] : {{.*}} to tensor<1x64xi8, #kvc.dims<b, e>>
 // CHECK-NEXT: kvc.store_codes %[[CODES]], %[[CACHE]][%[[HEAD]], %[[T]]] {tensor = #kvc.tensor<key>}
 // CHECK-NEXT: kvc.store_scale %[[S]], %[[CACHE]][%[[HEAD]], %[[T]]] {tensor = #kvc.tensor<key>} : {{.*$}}
@@ -66,13 +68,17 @@ func.func @symmetric(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.ca
 // CHECK: %[[ROW:.*]] = kvc.load_input
 // CHECK-NEXT: %[[LOW:.*]] = kvc.reduce minimumf %[[ROW]] : {{.*}} to tensor<4xf32, #kvc.dims<b>>
 // CHECK-NEXT: %[[HIGH:.*]] = kvc.reduce maximumf %[[ROW]] : {{.*}} to tensor<4xf32, #kvc.dims<b>>
-// CHECK-NEXT: %[[LOW1:.*]] = arith.maxnumf %[[LOW]], %[[SMALLEST]]
-// CHECK-NEXT: %[[M:.*]] = arith.minnumf %[[LOW1]], %[[LARGEST]]
+// CHECK-NEXT: %[[LOW1_IS:.*]] = arith.cmpf ogt, %[[LOW]], %[[SMALLEST]]
+// CHECK-NEXT: %[[LOW1:.*]] = arith.select %[[LOW1_IS]], %[[LOW]], %[[SMALLEST]]
+// CHECK-NEXT: %[[M_IS:.*]] = arith.cmpf olt, %[[LOW1]], %[[LARGEST]]
+// CHECK-NEXT: %[[M:.*]] = arith.select %[[M_IS]], %[[LOW1]], %[[LARGEST]]
 // CHECK-NEXT: %[[Z:.*]] = arith.addf %[[M]], %[[ZERO]]
 // CHECK-NEXT: %[[RANGE:.*]] = arith.subf %[[HIGH]], %[[Z]]
 // CHECK-NEXT: %[[QUOTIENT:.*]] = arith.divf %[[RANGE]], %[[STEPS]]
-// CHECK-NEXT: %[[QUOTIENT1:.*]] = arith.maxnumf %[[QUOTIENT]], %[[SMALLEST]]
-// CHECK-NEXT: %[[S:.*]] = arith.minnumf %[[QUOTIENT1]], %[[LARGEST]]
+// CHECK-NEXT: %[[QUOTIENT1_IS:.*]] = arith.cmpf ogt, %[[QUOTIENT]], %[[SMALLEST]]
+// CHECK-NEXT: %[[QUOTIENT1:.*]] = arith.select %[[QUOTIENT1_IS]], %[[QUOTIENT]], %[[SMALLEST]]
+// CHECK-NEXT: %[[S_IS:.*]] = arith.cmpf olt, %[[QUOTIENT1]], %[[LARGEST]]
+// CHECK-NEXT: %[[S:.*]] = arith.select %[[S_IS]], %[[QUOTIENT1]], %[[LARGEST]]
 // CHECK-NEXT: %[[ZS:.*]] = kvc.broadcast %[[Z]]
 // CHECK-NEXT: %[[FROM_Z:.*]] = arith.subf %[[ROW]], %[[ZS]]
 // CHECK-NEXT: %[[IS_ZERO:.*]] = arith.cmpf oeq, %[[S]], %[[ZERO]]
@@ -80,11 +86,15 @@ func.func @symmetric(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.ca
 // CHECK-NEXT: %[[BYS:.*]] = kvc.broadcast %[[BY]]
 // CHECK-NEXT: %[[XS:.*]] = arith.divf %[[FROM_Z]], %[[BYS]]
 // CHECK-NEXT: %[[RNE:.*]] = math.roundeven %[[XS]]
-// CHECK-NEXT: %[[ABOVE:.*]] = arith.maxnumf %[[RNE]], %[[LOWEST]]
-// CHECK-NEXT: %[[U:.*]] = arith.minnumf %[[ABOVE]], %[[HIGHEST]]
+// CHECK-NEXT: %[[ABOVE_IS:.*]] = arith.cmpf ogt, %[[RNE]], %[[LOWEST]]
+// CHECK-NEXT: %[[ABOVE:.*]] = arith.select %[[ABOVE_IS]], %[[RNE]], %[[LOWEST]]
+// CHECK-NEXT: %[[U_IS:.*]] = arith.cmpf olt, %[[ABOVE]], %[[HIGHEST]]
+// CHECK-NEXT: %[[U:.*]] = arith.select %[[U_IS]], %[[ABOVE]], %[[HIGHEST]]
 // CHECK-NEXT: %[[CENTRED:.*]] = arith.subf %[[U]], %[[CENTRE]]
 // CHECK-NEXT: %[[CODES:.*]] = arith.fptosi %[[CENTRED]]
-// CHECK-NEXT: kvc.store_codes %[[CODES]], {{.*}} {tensor = #kvc.tensor<value>}
+// CHECK-NEXT: %[[ALL:.*]] = kvc.join %[[CODES]] : {{.*}} to tensor<64xi8, #kvc.dims<c>>
+// CHECK-NEXT: %[[ROW_CODES:.*]] = kvc.split %[[ALL]] : {{.*}} to tensor<1x64xi8, #kvc.dims<b, e>>
+// CHECK-NEXT: kvc.store_codes %[[ROW_CODES]], {{.*}} {tensor = #kvc.tensor<value>}
 // CHECK-NEXT: kvc.store_scale %[[S]], {{.*}} {tensor = #kvc.tensor<value>}
 // CHECK-NEXT: kvc.store_zero %[[Z]], {{.*}} {tensor = #kvc.tensor<value>}
 func.func @minimum(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.cache<#minimum>, %head: index, %begin: index, %end: index) {
@@ -124,7 +134,7 @@ func.func @minimum(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.cach
 // CHECK-NEXT: %[[ZS:.*]] = kvc.broadcast %[[Z]]
 // CHECK-NEXT: %[[XSZ:.*]] = arith.addf %[[XS]], %[[ZS]]
 // CHECK-NEXT: %[[RNE:.*]] = math.roundeven %[[XSZ]]
-// CHECK: %[[U:.*]] = arith.minnumf
+// CHECK: arith.cmpf olt, {{.*}} : tensor<1x64xf32, #kvc.dims<b, e>>
 // CHECK-DAG: %[[POSITIVE:.*]] = arith.cmpf ogt, %[[LOW]], %[[ZERO]]
 // CHECK-DAG: %[[NEGATIVE:.*]] = arith.cmpf olt, %[[LOW]], %[[ZERO]]
 // CHECK-DAG: %[[INNER:.*]] = arith.select %[[NEGATIVE]], %[[ONE]], %[[ZERO]]

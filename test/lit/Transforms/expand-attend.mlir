@@ -290,8 +290,10 @@ func.func @sinks(%cache: !kvc.cache<#sinks>, %q: memref<?x?x64xf16, strided<[?, 
 // CHECK-NEXT: %[[SLOPE:.*]] = kvc.load_row_values %[[SLOPES]][%[[ROW:.*]] to %[[ROW_END]], %[[HEAD]]] group 3 : memref<?xf32> to tensor<4xf32, #kvc.dims<r>>
 // CHECK-NEXT: %[[SLOPE_LOG2E:.*]] = arith.mulf %[[SLOPE]], %[[LOG2E]]
 // Finite, so that it counts for nothing at distance 0.
-// CHECK-NEXT: %[[RAISED:.*]] = arith.maxnumf %[[SLOPE_LOG2E]], %[[LOW]]
-// CHECK-NEXT: %[[SLOPE2:.*]] = arith.minnumf %[[RAISED]], %[[HIGH]]
+// CHECK-NEXT: %[[RAISED_IS:.*]] = arith.cmpf ogt, %[[SLOPE_LOG2E]], %[[LOW]]
+// CHECK-NEXT: %[[RAISED:.*]] = arith.select %[[RAISED_IS]], %[[SLOPE_LOG2E]], %[[LOW]]
+// CHECK-NEXT: %[[SLOPE2_IS:.*]] = arith.cmpf olt, %[[RAISED]], %[[HIGH]]
+// CHECK-NEXT: %[[SLOPE2:.*]] = arith.select %[[SLOPE2_IS]], %[[RAISED]], %[[HIGH]]
 // CHECK: %[[SCORES:.*]] = kvc.contract
 // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[SCORES]], %[[SCALE]]
 // CHECK: %[[REL:.*]] = arith.subi %{{.*}}, %[[POS]]

@@ -63,6 +63,28 @@ std::optional<spec::DType> symbolizeRoundType(StringRef text) {
       .Case("f16", spec::DType::F16)
       .Case("bf16", spec::DType::BF16)
       .Case("f32", spec::DType::F32)
+      .Case("e4m3", spec::DType::E4M3)
+      .Default(std::nullopt);
+}
+
+StringRef stringifyFloatFormat(spec::CodecKind kind) {
+  switch (kind) {
+  case spec::CodecKind::FP8E4M3:
+    return "fp8_e4m3";
+  case spec::CodecKind::FP8E5M2:
+    return "fp8_e5m2";
+  case spec::CodecKind::FP4E2M1:
+    return "fp4_e2m1";
+  default:
+    llvm_unreachable("no float codec");
+  }
+}
+
+std::optional<spec::CodecKind> symbolizeFloatFormat(StringRef text) {
+  return llvm::StringSwitch<std::optional<spec::CodecKind>>(text)
+      .Case("fp8_e4m3", spec::CodecKind::FP8E4M3)
+      .Case("fp8_e5m2", spec::CodecKind::FP8E5M2)
+      .Case("fp4_e2m1", spec::CodecKind::FP4E2M1)
       .Default(std::nullopt);
 }
 

@@ -29,6 +29,10 @@ std::optional<spec::Zero> symbolizeZeroKind(llvm::StringRef text);
 llvm::StringRef stringifyRoundType(spec::DType type);
 /// "f16", "bf16" or "f32".
 std::optional<spec::DType> symbolizeRoundType(llvm::StringRef text);
+
+/// Names of the float codecs that are not raw.
+llvm::StringRef stringifyFloatFormat(spec::CodecKind kind);
+std::optional<spec::CodecKind> symbolizeFloatFormat(llvm::StringRef text);
 } // namespace kvc
 
 #define GET_ATTRDEF_CLASSES

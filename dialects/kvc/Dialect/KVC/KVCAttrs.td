@@ -159,7 +159,8 @@ def KVC_ReductionKind : I32EnumAttr<"ReductionKind", "kind of a reduction", [
     I32EnumAttrCase<"Add", 0, "add">,
     I32EnumAttrCase<"MaximumF", 1, "maximumf">,
     I32EnumAttrCase<"MaxNumF", 2, "maxnumf">,
-    I32EnumAttrCase<"MinimumF", 3, "minimumf">]> {
+    I32EnumAttrCase<"MinimumF", 3, "minimumf">,
+    I32EnumAttrCase<"PairwiseAdd", 4, "pairwise_add">]> {
   let cppNamespace = "::kvc";
   let genSpecializedAttr = 0;
 }
@@ -180,12 +181,22 @@ def KVC_ZeroKindAttr : Attr<
 
 def KVC_RoundTypeAttr : Attr<
     CPred<"::llvm::isa<::mlir::StringAttr>($_self) && ::kvc::symbolizeRoundType(::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
-    "\"f16\", \"bf16\" or \"f32\""> {
+    "\"f16\", \"bf16\", \"f32\" or \"e4m3\""> {
   let storageType = "::mlir::StringAttr";
   let returnType = "::kvc::spec::DType";
   let valueType = NoneType;
   let convertFromStorage = "*::kvc::symbolizeRoundType($_self.getValue())";
   let constBuilderCall = "$_builder.getStringAttr(::kvc::stringifyRoundType($0))";
+}
+
+def KVC_FloatFormatAttr : Attr<
+    CPred<"::llvm::isa<::mlir::StringAttr>($_self) && ::kvc::symbolizeFloatFormat(::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "\"fp8_e4m3\", \"fp8_e5m2\" or \"fp4_e2m1\""> {
+  let storageType = "::mlir::StringAttr";
+  let returnType = "::kvc::spec::CodecKind";
+  let valueType = NoneType;
+  let convertFromStorage = "*::kvc::symbolizeFloatFormat($_self.getValue())";
+  let constBuilderCall = "$_builder.getStringAttr(::kvc::stringifyFloatFormat($0))";
 }
 
 #endif // KVC_DIALECT_KVC_KVCATTRS_TD

@@ -204,7 +204,7 @@ OpFoldResult JoinOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// dequantize, round_to
+// dequantize, round_to, power_of_two
 //===----------------------------------------------------------------------===//
 
 void DequantizeOp::build(OpBuilder &builder, OperationState &state, Value codes,
@@ -232,15 +232,51 @@ LogicalResult DequantizeOp::verify() {
     return emitOpError("zero_kind \"")
            << stringifyZeroKind(getZeroKind()) << "\": expected "
            << (wantsZero ? "a scale and a zero" : "no zero");
-  bool areCodes = getElementTypeOrSelf(codes).isInteger(8);
-  if (areCodes != static_cast<bool>(getScale())) // C4
-    return emitOpError(areCodes ? "expected a scale for i8 codes"
-                                : "expected no scale for raw values");
+  Type element = getElementTypeOrSelf(codes);
+  bool areCodes = element.isInteger(8);
+  if (areCodes && !getScale()) // C4
+    return emitOpError("expected a scale for i8 codes");
+  if (getScale() && !areCodes && !element.isF32()) // C4
+    return emitOpError("expected no scale for raw values");
   if (!areCodes && getCentre() != 0) // C4
-    return emitOpError("centre: expected 0 for raw values, got ")
+    return emitOpError("centre: expected 0 for values, got ")
            << int64_t(getCentre());
   if ((getScalePlace() && !getScale()) || (getZeroPlace() && !getZero())) // C5
     return emitOpError("expected a place only where its factor is given");
+  return success();
+}
+
+/// `codes` are `values` with i8 elements.
+static LogicalResult verifyCodesOf(Operation *op, Type codes, Type values) {
+  Type expected =
+      cloneWithElement(values, IntegerType::get(op->getContext(), 8));
+  if (codes != expected)
+    return op->emitOpError("expected codes ") << expected << ", got " << codes;
+  return success();
+}
+
+LogicalResult EncodeFloatOp::verify() {
+  return verifyCodesOf(*this, getType(), getSource().getType()); // C1
+}
+
+LogicalResult DecodeFloatOp::verify() {
+  return verifyCodesOf(*this, getCodes().getType(), getType()); // C1
+}
+
+LogicalResult LookupOp::verify() {
+  if (failed(verifyCodesOf(*this, getCodes().getType(), getType()))) // C1
+    return failure();
+  size_t entries = getTable().size();
+  if (entries != 4 && entries != 8 && entries != 16) // C2
+    return emitOpError("table: expected 4, 8 or 16 entries, got ") << entries;
+  return success();
+}
+
+LogicalResult PowerOfTwoOp::verify() {
+  int64_t smallest = getSmallest(), largest = getLargest();
+  if (smallest < -149 || smallest > largest || largest > 127) // C1
+    return emitOpError("expected exponents within -149 to 127 in order, got ")
+           << smallest << " to " << largest;
   return success();
 }
 

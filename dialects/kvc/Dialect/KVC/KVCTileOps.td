@@ -106,6 +106,7 @@ def KVC_ReduceOp : KVC_Op<"reduce", [Pure]> {
     | `maximumf` | the maximum; NaN wins | floats |
     | `maxnumf` | the maximum; numbers win | floats |
     | `minimumf` | the minimum; NaN wins | floats |
+    | `pairwise_add` | sums of neighbours, then of neighbouring sums, ..; zeros fill up to a power of two | floats |
 
     - C1: the element types agree, and are floats unless the kind is `add`.
     - C2: each dim of the result is one of the source, of the same extent.
@@ -207,13 +208,14 @@ def KVC_DequantizeOp : KVC_Op<"dequantize", [Pure, AttrSizedOperandSegments]> {
 
     | operand | dims | element |
     |---|---|---|
-    | codes | any | i8, or f16, bf16, f32 without scale |
+    | codes | any | i8, or f32; f16, bf16, f32 without scale |
     | scale, zero | a subset of the codes' | f32 |
 
     - C1: the result is the codes' tile with f32 elements.
     - C2: each dim of `scale` and `zero` is one of the codes, of the same extent.
     - C3: `zero` is given exactly where zero_kind is not `"none"`, and only with `scale`.
-    - C4: codes with a scale are i8, and only these have a centre other than 0.
+    - C4: i8 codes have a scale, f16 and bf16 values have none (decoded codes are
+      f32 with a scale), and only i8 has a centre other than 0.
     - C5: `scale_place` and `zero_place` are given only with their operand.
 
     Example:
@@ -265,6 +267,109 @@ def KVC_RoundToOp : KVC_Op<"round_to", [Pure, SameOperandsAndResultType]> {
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($result)";
   let hasFolder = 1;
+}
+
+def KVC_PowerOfTwoOp : KVC_Op<"power_of_two", [Pure, SameOperandsAndResultType]> {
+  let summary = "A power of two next to a value.";
+  let description = [{
+    2^(n + offset) for the least n with value <= 2^n, with `down` for the largest n
+    with 2^n <= value; the exponent clamped to [smallest, largest]. 0 for 0. The
+    values are not negative.
+
+    | value | dims | element |
+    |---|---|---|
+    | source, result | any, the same | f32 |
+
+    - C1: -149 <= smallest <= largest <= 127, so that f32 holds every result.
+
+    Example:
+
+    ```mlir
+    %y = kvc.power_of_two %x from -24 to 15 : tensor<4xf32, #kvc.dims<b>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_F32Tile, "values">:$source, I64Attr:$smallest, I64Attr:$largest,
+    DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$down);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$source `from` $smallest `to` $largest attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def KVC_EncodeFloatOp : KVC_Op<"encode_float", [Pure]> {
+  let summary = "Rounds to a small float.";
+  let description = [{
+    The bit pattern of the nearest value of `format`, ties to even, at most the
+    largest finite one. The sign of zero is kept.
+
+    | value | dims | element |
+    |---|---|---|
+    | source | any | f32 |
+    | result | the same | i8 |
+
+    - C1: the result is the source's tile with i8 elements.
+
+    Example:
+
+    ```mlir
+    %u = kvc.encode_float %x {format = "fp8_e4m3"} : tensor<4x32xf32, #kvc.dims<b, e>>
+        to tensor<4x32xi8, #kvc.dims<b, e>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_F32Tile, "values to round">:$source, KVC_FloatFormatAttr:$format);
+  let results = (outs KVC_CodeTile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def KVC_DecodeFloatOp : KVC_Op<"decode_float", [Pure]> {
+  let summary = "What patterns of a small float stand for.";
+  let description = [{
+    The inverse of `kvc.encode_float`: exact.
+
+    | value | dims | element |
+    |---|---|---|
+    | codes | any | i8 |
+    | result | the same | f32 |
+
+    - C1: `codes` are the result's tile with i8 elements.
+
+    Example:
+
+    ```mlir
+    %x = kvc.decode_float %u {format = "fp8_e4m3"} : tensor<64x128xi8, #kvc.dims<t, c>>
+        to tensor<64x128xf32, #kvc.dims<t, c>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_CodeTile, "bit patterns">:$codes, KVC_FloatFormatAttr:$format);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$codes attr-dict `:` type($codes) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def KVC_LookupOp : KVC_Op<"lookup", [Pure]> {
+  let summary = "Looks codes up in a table.";
+  let description = [{
+    result = table[codes]. Codes are indices, 0 and up.
+
+    | value | dims | element |
+    |---|---|---|
+    | codes | any | i8 |
+    | result | the same | f32 |
+
+    - C1: `codes` are the result's tile with i8 elements.
+    - C2: the table has 4, 8 or 16 entries.
+
+    Example:
+
+    ```mlir
+    %x = kvc.lookup %u in [-1.0, -0.25, 0.25, 1.0] : tensor<64x128xi8, #kvc.dims<t, c>>
+        to tensor<64x128xf32, #kvc.dims<t, c>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_CodeTile, "indices">:$codes, DenseF32ArrayAttr:$table);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$codes `in` $table attr-dict `:` type($codes) `to` type($result)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Conversion/ExpandMath/FloatMath.h"
+#include "kvc/Conversion/ExpandMath/Shaped.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,79 +22,6 @@ using namespace mlir;
 
 namespace kvc::floatmath {
 namespace {
-
-constexpr auto kContract = arith::FastMathFlags::contract;
-
-/// Arithmetic on one shape: hides the difference between scalars and others.
-struct Shaped {
-  ImplicitLocOpBuilder &b;
-  Type like;
-
-  Shaped(ImplicitLocOpBuilder &b, Value x) : b(b), like(x.getType()) {}
-
-  Type typeOf(Type element) const {
-    auto shaped = dyn_cast<ShapedType>(like);
-    return shaped ? Type(shaped.clone(element)) : element;
-  }
-  Type f32() const { return typeOf(b.getF32Type()); }
-  Type i32() const { return typeOf(b.getI32Type()); }
-  Type i16() const { return typeOf(b.getIntegerType(16)); }
-
-  Value constant(Type type, TypedAttr scalar) const {
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      return arith::ConstantOp::create(
-          b, DenseElementsAttr::get(shaped, Attribute(scalar)));
-    return arith::ConstantOp::create(b, scalar);
-  }
-  Value f(float value) const {
-    return constant(f32(), b.getF32FloatAttr(value));
-  }
-  Value i(int32_t value) const {
-    return constant(i32(), b.getI32IntegerAttr(value));
-  }
-  /// The f32 of given bits.
-  Value bits(uint32_t value) const { return f(llvm::bit_cast<float>(value)); }
-
-  Value add(Value x, Value y) const { return arith::AddFOp::create(b, x, y); }
-  Value sub(Value x, Value y) const { return arith::SubFOp::create(b, x, y); }
-  Value mul(Value x, Value y) const { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) const { return arith::DivFOp::create(b, x, y); }
-  /// x * y + z in one rounding where the target has it.
-  Value fma(Value x, Value y, Value z) const {
-    return arith::AddFOp::create(b, arith::MulFOp::create(b, x, y, kContract),
-                                 z, kContract);
-  }
-  /// coefficients[0] + coefficients[1] * x + ..
-  Value poly(Value x, ArrayRef<float> coefficients) const {
-    Value sum = f(coefficients.back());
-    for (float coefficient : llvm::reverse(coefficients.drop_back()))
-      sum = fma(sum, x, f(coefficient));
-    return sum;
-  }
-
-  Value addi(Value x, Value y) const { return arith::AddIOp::create(b, x, y); }
-  Value subi(Value x, Value y) const { return arith::SubIOp::create(b, x, y); }
-  Value andi(Value x, int32_t y) const {
-    return arith::AndIOp::create(b, x, i(y));
-  }
-  Value ori(Value x, Value y) const { return arith::OrIOp::create(b, x, y); }
-  Value shl(Value x, int y) const { return arith::ShLIOp::create(b, x, i(y)); }
-  Value shr(Value x, int y) const { return arith::ShRUIOp::create(b, x, i(y)); }
-  Value toInt(Value x) const { return arith::BitcastOp::create(b, i32(), x); }
-  Value toFloat(Value x) const { return arith::BitcastOp::create(b, f32(), x); }
-
-  Value cmp(arith::CmpFPredicate p, Value x, Value y) const {
-    return arith::CmpFOp::create(b, p, x, y);
-  }
-  Value cmp(arith::CmpIPredicate p, Value x, Value y) const {
-    return arith::CmpIOp::create(b, p, x, y);
-  }
-  Value select(Value c, Value x, Value y) const {
-    return arith::SelectOp::create(b, c, x, y);
-  }
-  Value abs(Value x) const { return toFloat(andi(toInt(x), 0x7fffffff)); }
-  Value signBits(Value x) const { return andi(toInt(x), INT32_MIN); }
-};
 
 /// 1.5 * 2^23: adding it rounds to an integer.
 constexpr float kRound = 12582912.0f;

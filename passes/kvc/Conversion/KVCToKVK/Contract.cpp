@@ -19,6 +19,7 @@
 
 #include "Converter.h"
 
+#include "kvc/Analysis/TileOrder.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,6 +60,12 @@ bool isWidening(Operation *op) {
 }
 
 bool onlyDotsRead(Value codes) {
+  if (auto load = codes.getDefiningOp<LoadCodesOp>()) {
+    const spec::Scheme *scheme =
+        spec::schemeOf(load.getCache().getType().getSpec(), load.getTensor());
+    if (crossesBytes(scheme->parts[load.getPart()].codec.bits))
+      return false;
+  }
   return llvm::all_of(codes.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<ContractOp>(user))
@@ -108,8 +115,7 @@ void Converter::findDotPatterns(Block &block) {
                    : nullptr;
     if (join || !sum || sum.getKind() != ReductionKind::Add ||
         hasDim(sum.getType(), "b") || !hasDim(dot.getType(), "b") ||
-        !hasDim(dot.getType(), "t") || !codesBehind(contract.getRhs()) ||
-        !onlyDotsRead(codesBehind(contract.getRhs()).getResult()))
+        !hasDim(dot.getType(), "t"))
       continue;
     auto factor = otherOperand(scaled, dot).getDefiningOp<BroadcastOp>();
     if (!factor || hasDim(factor.getSource().getType(), "r") ||
@@ -475,18 +481,35 @@ Value Converter::columnsOf(Value scratch, Value first, int64_t count) {
 
 LogicalResult Converter::emitPanelDot(ContractOp contract, Value into,
                                       bool accumulates) {
-  if (hasDim(contract.getType(), "b") &&
-      hasDim(contract.getLhs().getType(), "b"))
-    return contract.emitOpError(
-        "multiplies a panel by channel blocks, expected codes there");
   Location loc = contract.getLoc();
-  Value panel = flatRows(scratchOf(contract.getRhs()));
+  Value panel = scratchOf(contract.getRhs()),
+        rows = scratchOf(contract.getLhs());
   bool sumsTokens = !hasDim(contract.getType(), "t");
   if (sumsTokens && tiles[contract.getRhs()].valid)
-    zeroRowsFrom(panel, tiles[contract.getRhs()].valid);
-  kvk::DotOp::create(builder, loc, flatRows(scratchOf(contract.getLhs())),
-                     panel, flatRows(into), Value(), Value(),
-                     sumsTokens ? "major" : "minor", accumulates);
+    zeroRowsFrom(flatRows(panel), tiles[contract.getRhs()].valid);
+  auto dot = [&](Value weights, Value x, Value acc, Value scaleLanes) {
+    kvk::DotOp::create(builder, loc, weights, x, acc, Value(), scaleLanes,
+                       sumsTokens ? "major" : "minor", accumulates);
+  };
+  bool perBlock = hasDim(contract.getType(), "b") &&
+                  hasDim(contract.getLhs().getType(), "b");
+  if (!perBlock) {
+    dot(flatRows(rows), flatRows(panel), flatRows(into), Value());
+    return success();
+  }
+
+  Value scales;
+  if (auto it = partialDots.find(contract); it != partialDots.end())
+    scales = scratchOf(it->second.scale);
+  OpBuilder::InsertionGuard guard(builder);
+  auto loop = scf::ForOp::create(
+      builder, loc, index(0), index(extentOf(contract.getRhs().getType(), "b")),
+      index(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  Value block = loop.getInductionVar();
+  dot(blockOf(rows, block), blockOf(panel, block),
+      scales ? into : blockOf(into, block),
+      scales ? rowOf(scales, block) : Value());
   return success();
 }
 

@@ -6,6 +6,8 @@
 
 #include "Converter.h"
 
+#include "kvc/Conversion/ExpandMath/FloatCodes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -19,6 +21,7 @@ namespace {
 vector::CombiningKind vectorKind(ReductionKind kind) {
   switch (kind) {
   case ReductionKind::Add:
+  case ReductionKind::PairwiseAdd:
     return vector::CombiningKind::ADD;
   case ReductionKind::MaximumF:
     return vector::CombiningKind::MAXIMUMF;
@@ -34,6 +37,7 @@ Value combine(OpBuilder &builder, Location loc, ReductionKind kind, Value a,
               Value b) {
   switch (kind) {
   case ReductionKind::Add:
+  case ReductionKind::PairwiseAdd:
     return arith::AddFOp::create(builder, loc, a, b);
   case ReductionKind::MaximumF:
     return arith::MaximumFOp::create(builder, loc, a, b);
@@ -43,6 +47,31 @@ Value combine(OpBuilder &builder, Location loc, ReductionKind kind, Value a,
     return arith::MinimumFOp::create(builder, loc, a, b);
   }
   llvm_unreachable("unknown reduction");
+}
+
+/// Neighbours, then neighbouring sums, ..; zeros fill up to a power of two.
+Value addPairwise(OpBuilder &builder, Location loc, Value x) {
+  auto type = cast<VectorType>(x.getType());
+  auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(type.getDimSize(0)));
+  auto lanes = [&](int64_t first, int64_t count, int64_t step) {
+    SmallVector<int64_t> numbers;
+    for (int64_t i = 0; i < count; ++i)
+      numbers.push_back(first + i * step);
+    return numbers;
+  };
+  if (size != type.getDimSize(0)) {
+    Value zeros =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    x = vector::ShuffleOp::create(builder, loc, x, zeros, lanes(0, size, 1));
+  }
+  for (; size > 1; size /= 2) {
+    Value even =
+        vector::ShuffleOp::create(builder, loc, x, x, lanes(0, size / 2, 2));
+    Value odd =
+        vector::ShuffleOp::create(builder, loc, x, x, lanes(1, size / 2, 2));
+    x = arith::AddFOp::create(builder, loc, even, odd);
+  }
+  return vector::ExtractOp::create(builder, loc, x, 0);
 }
 
 Value splatTo(OpBuilder &builder, Location loc, Type type, Value value) {
@@ -84,7 +113,11 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     Value value = inIteration(iteration, round.getSource());
     result = value;
     FloatType narrow = floatTypeOf(builder, round.getDtype());
-    if (!narrow.isF32()) {
+    if (round.getDtype() == spec::DType::E4M3) {
+      ImplicitLocOpBuilder b(loc, builder);
+      result = floatmath::decodeFloat(
+          b, floatmath::encodeFloat(b, value, spec::kFP8E4M3), spec::kFP8E4M3);
+    } else if (!narrow.isF32()) {
       Type wide = value.getType();
       Type narrowType = isa<VectorType>(wide)
                             ? Type(cast<VectorType>(wide).clone(narrow))
@@ -93,6 +126,27 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
                                               saturate(value, narrow));
       result = arith::ExtFOp::create(builder, loc, wide, rounded);
     }
+  } else if (auto power = dyn_cast<PowerOfTwoOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result = floatmath::powerOfTwo(b, inIteration(iteration, power.getSource()),
+                                   static_cast<int64_t>(power.getSmallest()),
+                                   static_cast<int64_t>(power.getLargest()),
+                                   static_cast<int64_t>(power.getOffset()),
+                                   power.getDown());
+  } else if (auto encode = dyn_cast<EncodeFloatOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result =
+        floatmath::encodeFloat(b, inIteration(iteration, encode.getSource()),
+                               spec::formatOf(encode.getFormat()));
+  } else if (auto decode = dyn_cast<DecodeFloatOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result =
+        floatmath::decodeFloat(b, inIteration(iteration, decode.getCodes()),
+                               spec::formatOf(decode.getFormat()));
+  } else if (auto lookup = dyn_cast<LookupOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result = floatmath::lookup(b, inIteration(iteration, lookup.getCodes()),
+                               lookup.getTable());
   } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -129,6 +183,8 @@ Value Converter::emitReduce(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   TileShape shape = TileShape::of(reduce.getSource().getType());
   Value value = inIteration(iteration, reduce.getSource());
+  if (reduce.getKind() == ReductionKind::PairwiseAdd)
+    return addPairwise(builder, loc, value);
   if (shape.vector && !hasDim(reduce.getType(), shape.vector->first))
     // Sums may take any order: only attention adds, and it has bounds instead
     // of bits.

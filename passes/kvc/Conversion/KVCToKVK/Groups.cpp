@@ -61,7 +61,8 @@ bool reducesLoops(Operation *op) {
 TypedAttr identityOf(ReduceOp reduce, Builder &builder) {
   auto type = cast<FloatType>(
       cast<RankedTensorType>(reduce.getType()).getElementType());
-  if (reduce.getKind() == ReductionKind::Add)
+  if (reduce.getKind() == ReductionKind::Add ||
+      reduce.getKind() == ReductionKind::PairwiseAdd)
     return builder.getFloatAttr(type, 0.0);
   bool isMinimum = reduce.getKind() == ReductionKind::MinimumF;
   return builder.getFloatAttr(
@@ -214,6 +215,10 @@ Value Converter::tokenBound(const Group &group) {
       return scalar(codes.getValid());
     if (auto store = dyn_cast<StoreRowsOp>(op))
       return scalar(store.getValid());
+    // What reads a tile of fewer tokens has no more.
+    for (Value operand : op->getOperands())
+      if (auto it = tiles.find(operand); it != tiles.end() && it->second.valid)
+        return it->second.valid;
   }
   return {};
 }
@@ -296,6 +301,7 @@ void Converter::reinterpret(Operation *op) {
                                                    scratch, groups))
              : Value(memref::CollapseShapeOp::create(builder, op->getLoc(), to,
                                                      scratch, groups));
+  tiles[result].valid = tiles[input].valid;
 }
 
 } // namespace kvc

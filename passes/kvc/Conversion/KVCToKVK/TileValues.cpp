@@ -69,9 +69,9 @@ StoredCodes::StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part) {
     return;
   }
   element = IntegerType::get(context, scheme.codec.bits);
-  bool twosComplement =
-      scheme.codec.bits == 8 && scheme.zero == spec::Zero::None;
-  centre = twosComplement ? 0 : int64_t(1) << (scheme.codec.bits - 1);
+  bool isUnsigned = scheme.codec.isInt() &&
+                    (scheme.codec.bits < 8 || scheme.zero != spec::Zero::None);
+  centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
 }
 
 } // namespace kvc

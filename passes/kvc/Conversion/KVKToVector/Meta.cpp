@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Conversion/ExpandMath/FloatCodes.h"
 #include "kvc/Conversion/KVKToVector/Lowering.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 
@@ -23,13 +24,42 @@ static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
                     *op.getPage());
 }
 
-/// The stored type of a part's scales and zeros.
+/// The dtype of a part's scales and zeros.
 template <typename Op>
-static Type storedType(Op op) {
+static spec::DType dtypeOf(Op op) {
   const spec::Scheme *scheme = spec::schemeOf(
       cast<CacheType>(op.getCache().getType()).getSpec(), op.getTensor());
-  return elementTypeOf(op.getContext(),
-                       scheme->parts[op.getPart()].scale->dtype);
+  return scheme->parts[op.getPart()].scale->dtype;
+}
+
+/// The type that lies in memory: bytes for what is no MLIR float here.
+static Type storedType(MLIRContext *context, spec::DType dtype) {
+  if (spec::bitsOf(dtype) == 8)
+    return IntegerType::get(context, 8);
+  return elementTypeOf(context, dtype);
+}
+
+static Value widened(Emit &b, Value stored, spec::DType dtype) {
+  switch (dtype) {
+  case spec::DType::E8M0:
+    return floatmath::decodeE8M0(b, stored);
+  case spec::DType::E4M3:
+    return floatmath::decodeFloat(b, stored, spec::kFP8E4M3);
+  default:
+    return b.toF32(stored);
+  }
+}
+
+/// `value` is one of the dtype already.
+static Value narrowed(Emit &b, Value value, spec::DType dtype) {
+  switch (dtype) {
+  case spec::DType::E8M0:
+    return floatmath::encodeE8M0(b, value);
+  case spec::DType::E4M3:
+    return floatmath::encodeFloat(b, value, spec::kFP8E4M3);
+  default:
+    return b.fromF32(value, elementTypeOf(b.getContext(), dtype));
+  }
 }
 
 namespace {
@@ -38,7 +68,8 @@ namespace {
 class MetaVector {
 public:
   MetaVector(Emit &b, HeadRegion region, kvk::LoadMetaOp op)
-      : b(b), region(std::move(region)), op(op), stored(storedType(op)),
+      : b(b), region(std::move(region)), op(op), dtype(dtypeOf(op)),
+        stored(storedType(b.getContext(), dtype)),
         count(cast<VectorType>(op.getType()).getDimSize(0)) {
     int64_t page = *op.getPage(), run = 1;
     for (const layout::Digit &digit : op.getStorageAttr().getStorage().addr) {
@@ -93,13 +124,14 @@ private:
                                             b.sub(op.getValid(), begin));
     Value isValid = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number,
                                           b.splat(left, width));
-    return arith::SelectOp::create(b, isValid, b.toF32(loaded),
+    return arith::SelectOp::create(b, isValid, widened(b, loaded, dtype),
                                    b.splat(0.0, width));
   }
 
   Emit &b;
   HeadRegion region;
   kvk::LoadMetaOp op;
+  spec::DType dtype;
   Type stored;
   int64_t count, width;
   bool isRun;
@@ -113,14 +145,16 @@ Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op) {
     return MetaVector(b, std::move(region), op).load();
   Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
                            region.order.bytes(b, 'b', op.getBlock()));
-  return b.toF32(b.loadBytes(pointer, storedType(op)));
+  spec::DType dtype = dtypeOf(op);
+  return widened(b, b.loadBytes(pointer, storedType(b.getContext(), dtype)),
+                 dtype);
 }
 
 void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op) {
   HeadRegion region = regionOf(b, views, op);
   Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
                            region.order.bytes(b, 'b', op.getBlock()));
-  b.storeBytes(b.fromF32(op.getSource(), storedType(op)), pointer);
+  b.storeBytes(narrowed(b, op.getSource(), dtypeOf(op)), pointer);
 }
 
 } // namespace kvc

@@ -9,6 +9,7 @@
 //   lanes   neighbouring channels at neighbouring addresses, below them at most
 //           tokens that share their words;
 //   word    one word of neighbouring channels;
+//   bits    eight neighbouring channels in as many bytes as a code has bits;
 //   single  one element anywhere.
 //
 //===----------------------------------------------------------------------===//
@@ -61,10 +62,15 @@ public:
   }
 
 private:
-  enum class Piece : uint8_t { Lanes, Word, Single };
+  enum class Piece : uint8_t { Lanes, Word, Bits, Single };
 
   void choosePiece(const layout::Storage &storage, int64_t pageTokens) {
     constexpr int64_t kWidest = 64;
+    if (crossesBytes(storage.width)) {
+      piece = Piece::Bits;
+      width = 8;
+      return;
+    }
     if (auto across = tileOrder(storage, 't', 'c', /*needsPairs=*/false,
                                 pageTokens, count)) {
       int64_t together =
@@ -124,6 +130,28 @@ private:
     return {b.offset(page, b.div(bits, 8)), shift};
   }
 
+  /// Where the codes of a Bits piece begin.
+  Value bitsOfPiece() {
+    SmallVector<int64_t> bits;
+    for (int64_t i = 0; i < width; ++i)
+      bits.push_back(i * order.width);
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(vectorOfBits(), ArrayRef(bits)));
+  }
+  VectorType vectorOfBits() const {
+    return Emit::vectorOf(width, b.getI64Type());
+  }
+
+  /// Calls `body` for the runs of 4, 2 and 1 bytes that a Bits piece has.
+  void forBytes(llvm::function_ref<void(int64_t begin, Type integer)> body) {
+    int64_t begin = 0;
+    for (int64_t bytes : {4, 2, 1})
+      if (order.width & bytes) {
+        body(begin, b.getIntegerType(unsigned(bytes) * 8));
+        begin += bytes;
+      }
+  }
+
   //===--------------------------------------------------------------------===//
   // Loads
   //===--------------------------------------------------------------------===//
@@ -137,6 +165,8 @@ private:
         value = b.mask(arith::ShRUIOp::create(b, value, shift), fieldMask());
       return b.splat(value, 1);
     }
+    if (piece == Piece::Bits)
+      return loadBits(begin);
     Value pointer = pointerTo(begin);
     if (piece == Piece::Word || group > 1) {
       Value words = piece == Piece::Word
@@ -157,9 +187,37 @@ private:
     return b.interleave(fields);
   }
 
+  Value loadBits(Value begin) {
+    Value pointer = pointerTo(begin), all;
+    forBytes([&](int64_t first, Type integer) {
+      Value bytes = arith::ExtUIOp::create(
+          b, b.getI64Type(),
+          b.loadBytes(b.offset(pointer, b.index(first)), integer));
+      Value placed = b.shl(bytes, first * 8);
+      all = all ? b.bitOr(all, placed) : placed;
+    });
+    Value fields =
+        arith::ShRUIOp::create(b, b.splat(all, width), bitsOfPiece());
+    return arith::TruncIOp::create(b, vectorOf(b.getI8Type()),
+                                   b.mask(fields, fieldMask()));
+  }
+
   //===--------------------------------------------------------------------===//
   // Stores
   //===--------------------------------------------------------------------===//
+
+  void storeBits(Value row, Value begin) {
+    Value pointer = pointerTo(begin);
+    Value fields =
+        b.mask(b.widen(row, b.getI64Type(), /*isSigned=*/false), fieldMask());
+    Value all = vector::ReductionOp::create(
+        b, vector::CombiningKind::OR,
+        arith::ShLIOp::create(b, fields, bitsOfPiece()));
+    forBytes([&](int64_t first, Type integer) {
+      b.storeBytes(arith::TruncIOp::create(b, integer, b.shr(all, first * 8)),
+                   b.offset(pointer, b.index(first)));
+    });
+  }
 
   /// old with `field << shift` in the place of the field there.
   Value replaced(Value old, Value field, Value shift) {
@@ -180,6 +238,8 @@ private:
                          b.mask(value, fieldMask()), shift);
       return b.storeBytes(value, pointer);
     }
+    if (piece == Piece::Bits)
+      return storeBits(row, begin);
     Value pointer = pointerTo(begin);
     if (piece == Piece::Word || group > 1) {
       Value field = b.mask(b.widen(row, i32, /*isSigned=*/false), fieldMask());

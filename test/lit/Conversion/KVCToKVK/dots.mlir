@@ -30,6 +30,12 @@ func.func @scores(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, strided<[?, ?
 
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 32}>, io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = 16, dtype = "f16"}, zero = "code"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>>
 
+// What is no code is dequantised into a panel, whose blocks are one dot each.
+// CHECK-LABEL: func.func @panel_by_blocks
+// CHECK: %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x2x16xf32>
+// CHECK: scf.for %[[B:.*]] = %c0 to %c2 step %c1 {
+// CHECK: %[[X:.*]] = memref.subview %{{.*}}[0, %[[B]], 0] [64, 1, 16]
+// CHECK: kvk.dot %{{.*}}, %[[X]] into %{{.*}} {contract = "minor"} : {{.*}}memref<64x16xf32, strided<[32, 1], offset: ?>>
 func.func @panel_by_blocks(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, strided<[?, ?, 1]>>, %out: memref<?xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
   %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x32xf16, strided<[?, ?, 1]>> to tensor<4x32xf32, #kvc.dims<r, c>>
   %qb = kvc.split %q : tensor<4x32xf32, #kvc.dims<r, c>> to tensor<4x2x16xf32, #kvc.dims<r, b, e>>
@@ -37,7 +43,6 @@ func.func @panel_by_blocks(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, stri
   %ub = kvc.split %u : tensor<64x32xi8, #kvc.dims<t, c>> to tensor<64x2x16xi8, #kvc.dims<t, b, e>>
   %f = arith.sitofp %ub : tensor<64x2x16xi8, #kvc.dims<t, b, e>> to tensor<64x2x16xf32, #kvc.dims<t, b, e>>
   %z = arith.addf %f, %f : tensor<64x2x16xf32, #kvc.dims<t, b, e>>
-  // expected-error @+1 {{multiplies a panel by channel blocks, expected codes there}}
   %s = kvc.contract %qb, %z : tensor<4x2x16xf32, #kvc.dims<r, b, e>>, tensor<64x2x16xf32, #kvc.dims<t, b, e>> to tensor<4x64x2xf32, #kvc.dims<r, t, b>>
   %m = kvc.reduce maxnumf %s : tensor<4x64x2xf32, #kvc.dims<r, t, b>> to tensor<4xf32, #kvc.dims<r>>
   kvc.store_partial %m, %out[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>

@@ -225,7 +225,7 @@ func.func @dequantize_c4_raw(%u: tensor<8x16xf16, #kvc.dims<t, c>>, %s: tensor<8
 // -----
 
 func.func @dequantize_c4_centre(%u: tensor<8x16xf16, #kvc.dims<t, c>>) {
-  // expected-error@+1 {{'kvc.dequantize' op centre: expected 0 for raw values, got 8}}
+  // expected-error@+1 {{'kvc.dequantize' op centre: expected 0 for values, got 8}}
   %0 = kvc.dequantize %u {centre = 8 : i64}
     : tensor<8x16xf16, #kvc.dims<t, c>> to tensor<8x16xf32, #kvc.dims<t, c>>
   return
@@ -251,7 +251,7 @@ func.func @dequantize_zero_kind(%u: tensor<8x16xi8, #kvc.dims<t, c>>, %s: tensor
 // -----
 
 func.func @round_to_dtype(%x: tensor<8xf32, #kvc.dims<t>>) {
-  // expected-error@+1 {{'kvc.round_to' op attribute 'dtype' failed to satisfy constraint: "f16", "bf16" or "f32"}}
+  // expected-error@+1 {{'kvc.round_to' op attribute 'dtype' failed to satisfy constraint: "f16", "bf16", "f32" or "e4m3"}}
   %0 = kvc.round_to %x {dtype = "f8"} : tensor<8xf32, #kvc.dims<t>>
   return
 }
@@ -687,5 +687,50 @@ func.func @store_rows_c2(%x: tensor<8x8xf32, #kvc.dims<t, c>>, %m: memref<?x16xf
 func.func @store_rows_c2_rank(%x: tensor<8xf32, #kvc.dims<t>>, %m: memref<?x16xf32>, %i: index) {
   // expected-error@+1 {{'kvc.store_rows' op expected a tile with 2 dims, got}}
   kvc.store_rows %x, %m[%i] valid %i : tensor<8xf32, #kvc.dims<t>>, memref<?x16xf32>
+  return
+}
+
+// -----
+
+// power_of_two C1
+func.func @power_of_two_exponents(%x: tensor<8xf32, #kvc.dims<t>>) {
+  // expected-error@+1 {{'kvc.power_of_two' op expected exponents within -149 to 127 in order, got 3 to 2}}
+  %0 = kvc.power_of_two %x from 3 to 2 : tensor<8xf32, #kvc.dims<t>>
+  return
+}
+
+// -----
+
+// encode_float C1
+func.func @encode_float_result(%x: tensor<8xf32, #kvc.dims<t>>) {
+  // expected-error@+1 {{'kvc.encode_float' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
+  %0 = kvc.encode_float %x {format = "fp8_e4m3"} : tensor<8xf32, #kvc.dims<t>> to tensor<4xi8, #kvc.dims<t>>
+  return
+}
+
+// -----
+
+// decode_float C1
+func.func @decode_float_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
+  // expected-error@+1 {{'kvc.decode_float' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
+  %0 = kvc.decode_float %u {format = "fp8_e4m3"} : tensor<4xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
+  return
+}
+
+// -----
+
+// lookup C1
+func.func @lookup_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
+  // expected-error@+1 {{'kvc.lookup' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
+  %0 = kvc.lookup %u in [0.0, 1.0, 2.0, 3.0] : tensor<4xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
+  return
+}
+
+// -----
+
+// lookup C2
+func.func @lookup_entries(%u: tensor<8xi8, #kvc.dims<t>>) {
+  // expected-error@+1 {{'kvc.lookup' op table: expected 4, 8 or 16 entries, got 3}}
+  %0 = kvc.lookup %u in [0.0, 1.0, 2.0] : tensor<8xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
   return
 }

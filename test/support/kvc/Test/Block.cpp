@@ -41,7 +41,7 @@ bool kvc::test::hasSignedCodes(const PartScheme &scheme) {
 /// 2^b as f32.
 static float twoTo(int exponent) { return std::ldexp(1.0f, exponent); }
 
-static const FloatFormat *formatOf(CodecKind kind) {
+static const FloatFormat *codeFormat(CodecKind kind) {
   switch (kind) {
   case CodecKind::FP8E4M3:
     return &kE4M3;
@@ -54,7 +54,7 @@ static const FloatFormat *formatOf(CodecKind kind) {
   }
 }
 
-static const FloatFormat &formatOf(DType type) {
+static const FloatFormat &codeFormat(DType type) {
   switch (type) {
   case DType::F16:
     return kF16;
@@ -71,7 +71,7 @@ static const FloatFormat &formatOf(DType type) {
 static float codecMax(const PartScheme &scheme, std::span<const float> table) {
   if (scheme.codec.isInt())
     return twoTo(int(scheme.codec.bits) - 1) - 1;
-  if (const FloatFormat *format = formatOf(scheme.codec.kind))
+  if (const FloatFormat *format = codeFormat(scheme.codec.kind))
     return float(format->largest);
   float largest = 0;
   for (float entry : table)
@@ -165,7 +165,7 @@ static float withoutNegativeZero(float x) { return x == 0 ? 0.0f : x; }
 
 /// scale.round: nearest, or up to a power of two.
 static float roundScale(const Scale &scale, float x) {
-  const FloatFormat &format = formatOf(scale.dtype);
+  const FloatFormat &format = codeFormat(scale.dtype);
   return scale.round == ScaleRound::Up ? powerOfTwoAtLeast(format, x)
                                        : roundTo(format, x);
 }
@@ -268,7 +268,7 @@ uint8_t kvc::test::nearestEntry(std::span<const float> table, float x) {
 /// The code of a scaled value.
 static uint8_t codeOf(const PartScheme &scheme, std::span<const float> table,
                       float scaled) {
-  if (const FloatFormat *format = formatOf(scheme.codec.kind))
+  if (const FloatFormat *format = codeFormat(scheme.codec.kind))
     return uint8_t(encode(*format, scaled));
   if (scheme.codec.kind == CodecKind::Lut)
     return nearestEntry(table, scaled);
@@ -300,7 +300,7 @@ BlockState scaleMin(const PartScheme &scheme, const Values &values) {
   float steps = twoTo(int(scheme.codec.bits)) - 1;
   float min = minOf(values) * r, max = maxOf(values) * r;
   state.base = min;
-  state.zero = withoutNegativeZero(roundTo(formatOf(scheme.scale->dtype), min));
+  state.zero = withoutNegativeZero(roundTo(codeFormat(scheme.scale->dtype), min));
   bool fromExact = scheme.codesFrom == spec::CodesFrom::Exact;
   state.exact = (max - (fromExact ? min : state.zero)) / steps;
   state.scale = storeQuotient(*scheme.scale, state.exact);
@@ -310,7 +310,7 @@ BlockState scaleMin(const PartScheme &scheme, const Values &values) {
 /// int "code".
 BlockState scaleCode(const PartScheme &scheme, const Values &values) {
   BlockState state;
-  const FloatFormat &format = formatOf(scheme.scale->dtype);
+  const FloatFormat &format = codeFormat(scheme.scale->dtype);
   float r = float(scheme.clip);
   float steps = twoTo(int(scheme.codec.bits)) - 1;
   float min = minOf(values) * r, max = maxOf(values) * r;
@@ -334,7 +334,7 @@ BlockState scaleMid(const PartScheme &scheme, std::span<const float> table,
   float r = float(scheme.clip);
   float min = minOf(values) * r, max = maxOf(values) * r;
   state.zero = withoutNegativeZero(
-      roundTo(formatOf(scheme.scale->dtype), (max + min) / 2.0f));
+      roundTo(codeFormat(scheme.scale->dtype), (max + min) / 2.0f));
   float amax = 0;
   values.forEach(
       [&](float x) { amax = std::max(amax, std::fabs(x - state.zero)); });
@@ -445,7 +445,7 @@ float kvc::test::dequantise(const PartScheme &scheme,
                             float zero, uint8_t code) {
   float s = effectiveScale(*scheme.scale, scale);
   float u = code;
-  if (const FloatFormat *format = formatOf(scheme.codec.kind))
+  if (const FloatFormat *format = codeFormat(scheme.codec.kind))
     u = decode(*format, code);
   else if (scheme.codec.kind == CodecKind::Lut)
     u = table[code];

@@ -180,6 +180,7 @@ private:
     bool isNaN = std::isnan(a) || std::isnan(b);
     switch (kind) {
     case ReductionKind::Add:
+    case ReductionKind::PairwiseAdd:
       return a + b;
     case ReductionKind::MaxNumF:
       return std::fmax(a, b);

@@ -160,8 +160,6 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
          "refused: records per token");
   std::optional<Storage> derived;
   if (order == Order::Auto && tokens >= kMinFragmentTokens) {
-    assert(rolesOf(part.codec, family) &&
-           "refused: codecs without a conversion");
     if (std::optional<DotOperand> operand =
             dotOperand(part.codec, tensor, channels, tokens, family))
       derived = operand->storage();

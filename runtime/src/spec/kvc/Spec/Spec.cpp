@@ -9,9 +9,33 @@
 #include "kvc/Spec/Names.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 using namespace kvc::spec;
+
+const FloatFormat &kvc::spec::formatOf(CodecKind kind) {
+  switch (kind) {
+  case CodecKind::FP8E5M2:
+    return kFP8E5M2;
+  case CodecKind::FP4E2M1:
+    return kFP4E2M1;
+  default:
+    assert(kind == CodecKind::FP8E4M3 && "no float codec");
+    return kFP8E4M3;
+  }
+}
+
+double Codec::largest() const {
+  if (isInt())
+    return double((int64_t(1) << (bits - 1)) - 1);
+  if (isFloatCode())
+    return formatOf(kind).largest;
+  double largest = 0;
+  for (float entry : table)
+    largest = std::max(largest, std::fabs(double(entry)));
+  return largest;
+}
 
 int64_t PartScheme::blockChannels() const {
   return scale && scale->channels != kAll ? scale->channels : channels();

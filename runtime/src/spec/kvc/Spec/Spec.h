@@ -44,8 +44,28 @@ struct Codec {
 
   bool isRaw() const { return kind == CodecKind::Raw; }
   bool isInt() const { return kind == CodecKind::Int; }
+  /// Stored as bit patterns of a small float.
+  bool isFloatCode() const {
+    return kind == CodecKind::FP8E4M3 || kind == CodecKind::FP8E5M2 ||
+           kind == CodecKind::FP4E2M1;
+  }
+  /// codec_max of SPEC.md: the largest magnitude of a code, that of symmetric
+  /// integers. A table must be known.
+  double largest() const;
   bool operator==(const Codec &) const = default;
 };
+
+/// A small float: a sign, then exponent, then mantissa. Every pattern up to
+/// `largestCode` is finite.
+struct FloatFormat {
+  int exponentBits, mantissaBits, bias;
+  unsigned largestCode; ///< The pattern of the largest finite value.
+  double largest;       ///< That value.
+};
+inline constexpr FloatFormat kFP8E4M3{4, 3, 7, 0x7e, 448},
+    kFP8E5M2{5, 2, 15, 0x7b, 57344}, kFP4E2M1{2, 1, 1, 0x7, 6};
+/// The format of a float codec that is not raw.
+const FloatFormat &formatOf(CodecKind kind);
 
 enum class Zero : uint8_t { None, Min, Code, Mid };
 enum class Estimate : uint8_t { Amax, Signed, Rms };

@@ -16,31 +16,13 @@ using namespace kvc::spec;
 static const char *unsupportedCodec(const Codec &codec) {
   switch (codec.kind) {
   case CodecKind::Raw:
-    return nullptr;
   case CodecKind::Int:
-    switch (codec.bits) {
-    case 8:
-    case 4:
-      return nullptr;
-    case 7:
-      return "not lowered yet: codec int7";
-    case 6:
-      return "not lowered yet: codec int6";
-    case 5:
-      return "not lowered yet: codec int5";
-    case 3:
-      return "not lowered yet: codec int3";
-    default:
-      return "not lowered yet: codec int2";
-    }
   case CodecKind::FP8E4M3:
-    return "not lowered yet: codec fp8_e4m3";
   case CodecKind::FP8E5M2:
-    return "not lowered yet: codec fp8_e5m2";
   case CodecKind::FP4E2M1:
-    return "not lowered yet: codec fp4_e2m1";
+    return nullptr;
   case CodecKind::Lut:
-    return "not lowered yet: codec lut";
+    return codec.table.empty() ? "not lowered yet: codec lut" : nullptr;
   }
   return "not lowered yet: codec";
 }
@@ -50,14 +32,6 @@ static const char *unsupportedScale(const Scale &scale) {
     return "not lowered yet: scale.static";
   if (scale.tokens != 1)
     return "not lowered yet: scale.tokens above 1";
-  if (scale.dtype == DType::E8M0)
-    return "not lowered yet: scale.dtype e8m0";
-  if (scale.dtype == DType::E4M3)
-    return "not lowered yet: scale.dtype e4m3";
-  if (scale.round != ScaleRound::Nearest)
-    return "not lowered yet: scale.round";
-  if (scale.floor)
-    return "not lowered yet: scale.floor";
   return nullptr;
 }
 
@@ -67,26 +41,6 @@ static const char *unsupportedPart(const PartScheme &part) {
   if (part.scale)
     if (const char *reason = unsupportedScale(*part.scale))
       return reason;
-  if (part.clip != 1)
-    return "not lowered yet: clip";
-  switch (part.estimate) {
-  case Estimate::Amax:
-    break;
-  case Estimate::Signed:
-    return "not lowered yet: estimate signed";
-  case Estimate::Rms:
-    return "not lowered yet: estimate rms";
-  }
-  if (part.codesFrom != CodesFrom::Stored)
-    return "not lowered yet: codes_from exact";
-  switch (part.round) {
-  case Round::Even:
-    break;
-  case Round::Away:
-    return "not lowered yet: round away";
-  case Round::Up:
-    return "not lowered yet: round up";
-  }
   if (part.rotate != 0)
     return "not lowered yet: rotate";
   if (part.smooth)

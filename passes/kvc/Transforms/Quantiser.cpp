@@ -1,0 +1,356 @@
+//===- Quantiser.cpp - The arithmetic of scales and codes -----------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Three things are not written in the spec:
+//
+// - A block whose scale is 0 has codes 0. Dividing by +inf instead of 0 gives
+//   exactly that (finite / inf = 0) and never a NaN, so nothing else depends on
+//   the case.
+// - "Never -0" is one addition of +0.
+// - Smallest and largest order -0 below +0, so that the stored bytes do not
+//   depend on the order of a reduction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Transforms/Quantiser.h"
+
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Spec/Lookup.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLargestF32 = std::numeric_limits<float>::max();
+
+/// Exponents of the powers of two that a scale's dtype has.
+struct Exponents {
+  int64_t smallest, largest;
+};
+
+Exponents exponentsOf(spec::DType dtype) {
+  switch (dtype) {
+  case spec::DType::F16:
+    return {-24, 15};
+  case spec::DType::BF16:
+    return {-133, 127};
+  case spec::DType::F32:
+    return {-149, 127};
+  case spec::DType::E8M0:
+    return {-127, 127};
+  case spec::DType::E4M3:
+    return {-9, 8};
+  }
+  llvm_unreachable("unknown dtype");
+}
+
+class Quantiser {
+public:
+  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, Value x)
+      : b(b), scheme(scheme), x(x) {
+    blocks = b.f32Tile({{"b", scheme.blocks()}});
+  }
+
+  Quantised emit() {
+    switch (scheme.zero) {
+    case spec::Zero::None:
+      return emitSymmetric();
+    case spec::Zero::Min:
+      return emitMin();
+    case spec::Zero::Code:
+      return emitCode();
+    case spec::Zero::Mid:
+      return emitMid();
+    }
+    llvm_unreachable("unknown zero");
+  }
+
+private:
+  int64_t steps() const { return (int64_t(1) << scheme.codec.bits) - 1; }
+  int64_t centre() const { return int64_t(1) << (scheme.codec.bits - 1); }
+  bool isExact() const { return scheme.codesFrom == spec::CodesFrom::Exact; }
+  bool isRms() const { return scheme.estimate == spec::Estimate::Rms; }
+  bool isSigned() const { return scheme.estimate == spec::Estimate::Signed; }
+  spec::DType dtype() const { return scheme.scale->dtype; }
+
+  Quantised emitSymmetric() {
+    Value estimate = clipped(isRms()      ? rootMeanSquare()
+                             : isSigned() ? largestMagnitude()
+                                          : amax(x));
+    Value quotient = isRms()      ? estimate
+                     : isSigned() ? b.div(estimate, -double(centre()))
+                                  : b.div(estimate, scheme.codec.largest());
+    Value scale = dtype() == spec::DType::E8M0 ? exponentOf(estimate, quotient)
+                                               : storedScale(quotient);
+    return {encode(steppedBy(x, estimate, quotient, scale)), scale, Value()};
+  }
+
+  Quantised emitMid() {
+    Value low = clipped(reduce(ReductionKind::MinimumF, x));
+    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    Value zero = positive(round(b.div(b.add(high, low), 2.0)));
+    Value rest = b.sub(x, zero), estimate = clipped(amax(rest));
+    Value quotient = b.div(estimate, scheme.codec.largest());
+    Value scale = storedScale(quotient);
+    return {encode(steppedBy(rest, estimate, quotient, scale)), scale, zero};
+  }
+
+  Quantised emitMin() {
+    Value low = clipped(reduce(ReductionKind::MinimumF, x));
+    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    Value zero = positive(round(low));
+    // Codes of "exact" follow the minimum as it is before it is stored.
+    Value base = isExact() ? low : zero;
+    Value quotient = b.div(b.sub(high, base), double(steps()));
+    Value scale = storedScale(quotient);
+    Value codes =
+        roundUnsigned(steppedBy(b.sub(x, base), high, quotient, scale));
+    return {stored(b.sub(b.clamp(codes, 0, double(steps())), double(centre()))),
+            scale, zero};
+  }
+
+  Quantised emitCode() {
+    Value low = clipped(reduce(ReductionKind::MinimumF, x));
+    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    Value scale = storedScale(b.div(b.sub(high, low), double(steps())));
+    Value by = divisor(scale);
+    Value zero = positive(round(b.div(arith::NegFOp::create(b, low), by)));
+    Value codes = roundUnsigned(b.add(b.div(x, by), zero));
+    // A block without spread keeps its value as the scale, with code 0 and zero
+    // -1 or 1. Where the value is 0 both come out as 0.
+    Value flat = b.compare(arith::CmpFPredicate::OEQ, scale, 0.0);
+    Value one = b.constantLike(low, 1.0), none = b.constantLike(low, 0.0),
+          minusOne = b.constantLike(low, -1.0);
+    Value sign = b.select(
+        b.compare(arith::CmpFPredicate::OGT, low, 0.0), minusOne,
+        b.select(b.compare(arith::CmpFPredicate::OLT, low, 0.0), one, none));
+    Value magnitude = round(math::AbsFOp::create(b, low));
+    return {stored(b.sub(b.clamp(codes, 0, double(steps())), double(centre()))),
+            b.select(flat, magnitude, scale), b.select(flat, sign, zero)};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Statistics
+  //===--------------------------------------------------------------------===//
+
+  Value reduce(ReductionKind kind, Value tile) {
+    return ReduceOp::create(b, blocks, kind, tile);
+  }
+  Value amax(Value tile) {
+    return reduce(ReductionKind::MaximumF, math::AbsFOp::create(b, tile));
+  }
+  Value rootMeanSquare() {
+    auto count = static_cast<double>(scheme.blockChannels());
+    Value sum = reduce(ReductionKind::PairwiseAdd, b.mul(x, x));
+    return math::SqrtOp::create(b, b.div(sum, count));
+  }
+  Value clipped(Value statistic) {
+    return scheme.clip == 1.0 ? statistic : b.mul(statistic, scheme.clip);
+  }
+
+  /// Per block the first element of largest magnitude, +0 for a block of
+  /// zeros.
+  Value largestMagnitude() {
+    Value magnitudes = math::AbsFOp::create(b, x);
+    Value amax = reduce(ReductionKind::MaximumF, magnitudes);
+    auto type = cast<RankedTensorType>(x.getType());
+    Value number = b.broadcast(
+        b.toF32(IotaOp::create(
+            b, b.tile({{"e", extentOf(type, "e")}}, b.getI32Type()))),
+        type);
+    Value isLargest =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, magnitudes,
+                              b.broadcast(amax, magnitudes.getType()));
+    Value first =
+        reduce(ReductionKind::MinimumF,
+               b.select(isLargest, number, b.constantLike(x, kInfinity)));
+    Value isFirst = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, number,
+                                          b.broadcast(first, type));
+    // One term is no zero, so the sum is that term; a sum of zeros is +0.
+    return reduce(ReductionKind::Add,
+                  b.select(isFirst, x, b.constantLike(x, 0.0)));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Scales
+  //===--------------------------------------------------------------------===//
+
+  /// round_T of the scale's type. f32 holds every quotient but those that
+  /// overflowed, which saturate like in any other type.
+  Value round(Value value) {
+    if (scheme.scale->dtype == spec::DType::F32)
+      return b.clamp(value, -kLargestF32, kLargestF32);
+    return RoundToOp::create(b, value.getType(), value, scheme.scale->dtype);
+  }
+
+  /// Of any dtype but e8m0.
+  Value storedScale(Value quotient) {
+    const spec::Scale &scale = *scheme.scale;
+    if (scale.floor)
+      quotient =
+          b.select(b.compare(arith::CmpFPredicate::OLT, quotient, *scale.floor),
+                   b.constantLike(quotient, *scale.floor), quotient);
+    if (scale.dtype == spec::DType::E4M3 && scale.global != 1)
+      quotient = b.div(quotient, scale.global);
+    if (scale.round != spec::ScaleRound::Up)
+      return round(quotient);
+    Exponents exponents = exponentsOf(scale.dtype);
+    return PowerOfTwoOp::create(b, quotient.getType(), quotient,
+                                exponents.smallest, exponents.largest,
+                                /*offset=*/0, /*down=*/false);
+  }
+
+  /// An e8m0 scale. "down" takes the exponent of the estimate less that of the
+  /// largest code; a root mean square stands for the quotient in both.
+  Value exponentOf(Value estimate, Value quotient) {
+    bool isUp = scheme.scale->round == spec::ScaleRound::Up;
+    int64_t offset =
+        isUp || isRms() ? 0 : -int64_t(std::ilogb(scheme.codec.largest()));
+    Exponents exponents = exponentsOf(spec::DType::E8M0);
+    Value power = PowerOfTwoOp::create(
+        b, quotient.getType(), isUp ? quotient : estimate, exponents.smallest,
+        exponents.largest, offset, /*down=*/!isUp);
+    Value isZero = b.compare(arith::CmpFPredicate::OEQ, power, 0.0);
+    return b.select(isZero,
+                    b.constantLike(power, std::ldexp(1.0, exponents.smallest)),
+                    power);
+  }
+
+  /// What codes are multiplied by.
+  Value effective(Value scale) {
+    bool hasGlobal = dtype() == spec::DType::E4M3 && scheme.scale->global != 1;
+    return hasGlobal ? b.mul(scale, scheme.scale->global) : scale;
+  }
+
+  Value positive(Value value) { return b.add(value, 0.0); }
+
+  /// What x is divided by: the scale, or inf where that is 0.
+  Value divisor(Value scale) {
+    Value zero = b.compare(arith::CmpFPredicate::OEQ, scale, 0.0);
+    return b.select(zero, b.constantLike(scale, kInfinity), scale);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Codes
+  //===--------------------------------------------------------------------===//
+
+  /// `value` in steps of the stored scale or, as "exact" wants it, times the
+  /// inverse of the quotient; +0 where codes are 0 whatever the value.
+  Value steppedBy(Value value, Value estimate, Value quotient, Value scale) {
+    Value steps, isZero;
+    if (isExact()) {
+      Value inverse = b.div(b.constantLike(quotient, 1.0), quotient);
+      isZero = b.compare(arith::CmpFPredicate::UGT,
+                         math::AbsFOp::create(b, inverse), kLargestF32);
+      steps =
+          b.mul(value, b.select(isZero, b.constantLike(inverse, 0.0), inverse));
+    } else {
+      scale = effective(scale);
+      // An e8m0 scale is never 0.
+      isZero = b.compare(arith::CmpFPredicate::OEQ,
+                         dtype() == spec::DType::E8M0 ? estimate : scale, 0.0);
+      steps = b.div(value, divisor(scale));
+    }
+    // Integers do not see the sign of a zero.
+    if (scheme.codec.isInt())
+      return steps;
+    deadBlocks = isZero;
+    return b.select(b.broadcast(isZero, value.getType()),
+                    b.constantLike(value, 0.0), steps);
+  }
+
+  /// Symmetric codes of what steppedBy gave last.
+  Value encode(Value steps) {
+    if (scheme.codec.isFloatCode())
+      return EncodeFloatOp::create(
+          b, cloneWithElement(steps.getType(), b.getI8Type()), steps,
+          scheme.codec.kind);
+    if (scheme.codec.kind == spec::CodecKind::Lut)
+      return nearestEntry(steps);
+    auto largest = static_cast<double>(centre() - 1);
+    double smallest = isSigned() ? -largest - 1 : -largest;
+    return stored(b.clamp(roundSymmetric(steps), smallest, largest));
+  }
+
+  /// A step up for each threshold below; code 0 where the scale is 0.
+  Value nearestEntry(Value steps) {
+    spec::LookupSteps lookup = spec::lookupSteps(scheme.codec.table);
+    Value code = b.constantLike(steps, double(lookup.codes.front()));
+    for (auto [threshold, next] :
+         llvm::zip_equal(lookup.thresholds, llvm::drop_begin(lookup.codes)))
+      code = b.select(b.compare(arith::CmpFPredicate::OGT, steps, threshold),
+                      b.constantLike(steps, double(next)), code);
+    return stored(b.select(b.broadcast(deadBlocks, steps.getType()),
+                           b.constantLike(steps, 0.0), code));
+  }
+
+  Value roundEven(Value value) { return math::RoundEvenOp::create(b, value); }
+
+  Value roundUnsigned(Value value) {
+    switch (scheme.round) {
+    case spec::Round::Even:
+      return roundEven(value);
+    case spec::Round::Away:
+      return roundAway(value);
+    case spec::Round::Up:
+      return floor(b.add(value, 0.5));
+    }
+    llvm_unreachable("unknown rounding");
+  }
+
+  Value roundSymmetric(Value value) {
+    if (scheme.round != spec::Round::Up)
+      return roundUnsigned(value);
+    auto shift = static_cast<double>(centre());
+    return b.sub(floor(b.add(value, shift + 0.5)), shift);
+  }
+
+  /// From the nearest even number: its distance is exact, and at a half it may
+  /// be on the wrong side.
+  Value roundAway(Value value) {
+    Value even = roundEven(value), rest = b.sub(value, even);
+    auto is = [&](Value tile, double number, double sign) {
+      Value half = b.compare(arith::CmpFPredicate::OEQ, tile, number);
+      Value outward = b.compare(sign > 0 ? arith::CmpFPredicate::OGT
+                                         : arith::CmpFPredicate::OLT,
+                                value, 0.0);
+      return arith::AndIOp::create(b, half, outward).getResult();
+    };
+    Value up = b.select(is(rest, 0.5, 1), b.add(even, 1.0), even);
+    return b.select(is(rest, -0.5, -1), b.sub(even, 1.0), up);
+  }
+
+  Value floor(Value value) { return math::FloorOp::create(b, value); }
+
+  /// As integers.
+  Value stored(Value codes) {
+    return arith::FPToSIOp::create(
+        b, cloneWithElement(codes.getType(), b.getI8Type()), codes);
+  }
+
+  TileBuilder &b;
+  const spec::PartScheme &scheme;
+  Value x;
+  RankedTensorType blocks;
+  Value deadBlocks; ///< <b> i1: blocks whose codes are all 0.
+};
+
+} // namespace
+
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, Value x) {
+  return Quantiser(b, scheme, x).emit();
+}
+
+} // namespace kvc
