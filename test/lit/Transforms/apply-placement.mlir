@@ -119,16 +119,15 @@ func.func @register_code(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
   return %y : !p
 }
 
-// Both on the codes: s * u + (z + 8 s).
+// Both on the codes: s * (u + 8) + z.
 // CHECK-LABEL: func.func @register_min(
 // CHECK-SAME: %[[Q:.*]]: tensor<4x128{{.*}}, %[[U:.*]]: tensor<64x128{{.*}}, %[[S:.*]]: tensor<64xf32{{.*}}, %[[Z:.*]]: tensor<64xf32
 // CHECK-NEXT: %[[X:.*]] = arith.sitofp %[[U]]
+// CHECK-NEXT: %[[EIGHT:.*]] = arith.constant dense<8.000000e+00> : tensor<64x128xf32, #kvc.dims<t, c>>
+// CHECK-NEXT: %[[XU:.*]] = arith.addf %[[X]], %[[EIGHT]]
 // CHECK-NEXT: %[[SB:.*]] = kvc.broadcast %[[S]]
-// CHECK-NEXT: %[[XS:.*]] = arith.mulf %[[X]], %[[SB]]
-// CHECK-NEXT: %[[EIGHT:.*]] = arith.constant dense<8.000000e+00> : tensor<64xf32, #kvc.dims<t>>
-// CHECK-NEXT: %[[S8:.*]] = arith.mulf %[[S]], %[[EIGHT]]
-// CHECK-NEXT: %[[M:.*]] = arith.addf %[[Z]], %[[S8]]
-// CHECK-NEXT: %[[MB:.*]] = kvc.broadcast %[[M]]
+// CHECK-NEXT: %[[XS:.*]] = arith.mulf %[[XU]], %[[SB]]
+// CHECK-NEXT: %[[MB:.*]] = kvc.broadcast %[[Z]]
 // CHECK-NEXT: %[[XM:.*]] = arith.addf %[[XS]], %[[MB]]
 // CHECK-NEXT: %[[Y:.*]] = kvc.contract %[[Q]], %[[XM]]
 // CHECK-NEXT: return %[[Y]]

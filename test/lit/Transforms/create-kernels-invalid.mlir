@@ -26,9 +26,9 @@ module {
 #int3 = #kvc.spec<name = "int3",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
   io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{codec = "int3", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  key = #kvc.scheme<{codec = "int3", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min", outliers = 1}>,
   value = #kvc.scheme<{codec = "f16"}>>
-// expected-error @+1 {{'kvc.attention_spec' op not lowered yet: codec int3}}
+// expected-error @+1 {{'kvc.attention_spec' op not lowered yet: outliers}}
 kvc.attention_spec @int3 #int3
 
 // -----

@@ -5,11 +5,11 @@
 #refused = #kvc.spec<name = "refused",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2, window = 64}>,
   io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{codec = "int3", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  key = #kvc.scheme<{codec = "int3", outliers = 1, scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "f16"}>>
 func.func @refused(%cache: !kvc.cache<#refused>, %q: memref<?x?x64xf16, strided<[?, ?, 1]>>, %out: memref<?x64xf32>, %lse: memref<?xf32>,
     %slopes: memref<?xf32>, %head: index, %queries: index, %length: index, %row: index, %row_end: index, %key: index, %key_end: index) {
-  // expected-error @+1 {{'kvc.attend' op not lowered yet: codec int3}}
+  // expected-error @+1 {{'kvc.attend' op not lowered yet: outliers}}
   kvc.attend %q, %cache[%head] rows(%row to %row_end of %queries) keys(%key to %key_end of %length) into %out, %lse
       {tile_rows = 4, tile_tokens = 64}
       : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#refused>, memref<?x64xf32>, memref<?xf32>
@@ -21,10 +21,10 @@ func.func @refused(%cache: !kvc.cache<#refused>, %q: memref<?x?x64xf16, strided<
 #refused = #kvc.spec<name = "refused",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
   io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min", clip = 0.5}>,
+  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min", smooth = true}>,
   value = #kvc.scheme<{codec = "f16"}>>
 func.func @refused(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.cache<#refused>, %head: index, %begin: index, %end: index) {
-  // expected-error @+1 {{'kvc.append' op not lowered yet: clip}}
+  // expected-error @+1 {{'kvc.append' op not lowered yet: smooth}}
   kvc.append %x, %cache[%head] tokens(%begin to %end) {tensor = #kvc.tensor<key>} : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#refused>
   return
 }
@@ -51,10 +51,10 @@ func.func @refused(%pout: memref<?x?x64xf32, strided<[?, 64, 1]>>, %plse: memref
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
   io = #kvc.io<{query = "f16"}>,
   key = #kvc.scheme<{codec = "f16"}>,
-  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, round = "away"}>>
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, outliers = 2}>>
 func.func @refused(%cache: !kvc.cache<#refused>, %codes: memref<?x64xi8>, %scales: memref<?x1xf32>, %zeros: memref<?x1xf32>, %x: memref<?x64xf32>,
     %head: index, %begin: index, %end: index) {
-  // expected-error @+1 {{'kvc.unpack' op not lowered yet: round away}}
+  // expected-error @+1 {{'kvc.unpack' op not lowered yet: outliers}}
   kvc.unpack %cache[%head] tokens(%begin to %end) into %codes, %scales, %zeros, %x {tensor = #kvc.tensor<key>}
       : !kvc.cache<#refused>, memref<?x64xi8>, memref<?x1xf32>, memref<?x1xf32>, memref<?x64xf32>
   return

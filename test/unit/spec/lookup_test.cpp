@@ -56,10 +56,12 @@ TEST(Lookup, AgreesWithDistances) {
     for (float &entry : table)
       entry = std::round(uniform(random) * 8) / 8;
     LookupSteps steps = lookupSteps(table);
-    for (float &threshold : steps.thresholds)
+    for (float threshold : steps.thresholds)
+      // Beside 0 even long double cannot tell the distances apart.
       for (float x : {threshold, std::nextafter(threshold, 9.f),
                       std::nextafter(threshold, -9.f)})
-        ASSERT_EQ(codeOf(steps, x), nearest(table, x)) << x;
+        if (std::fabs(x) > 1e-6f)
+          ASSERT_EQ(codeOf(steps, x), nearest(table, x)) << x;
     for (int i = 0; i < 50; ++i) {
       float x = uniform(random);
       ASSERT_EQ(codeOf(steps, x), nearest(table, x)) << x;

@@ -693,7 +693,7 @@ func.func @store_rows_c2_rank(%x: tensor<8xf32, #kvc.dims<t>>, %m: memref<?x16xf
 // -----
 
 // power_of_two C1
-func.func @power_of_two_exponents(%x: tensor<8xf32, #kvc.dims<t>>) {
+func.func @power_of_two_c1(%x: tensor<8xf32, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.power_of_two' op expected exponents within -149 to 127 in order, got 3 to 2}}
   %0 = kvc.power_of_two %x from 3 to 2 : tensor<8xf32, #kvc.dims<t>>
   return
@@ -702,7 +702,7 @@ func.func @power_of_two_exponents(%x: tensor<8xf32, #kvc.dims<t>>) {
 // -----
 
 // encode_float C1
-func.func @encode_float_result(%x: tensor<8xf32, #kvc.dims<t>>) {
+func.func @encode_float_c1(%x: tensor<8xf32, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.encode_float' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
   %0 = kvc.encode_float %x {format = "fp8_e4m3"} : tensor<8xf32, #kvc.dims<t>> to tensor<4xi8, #kvc.dims<t>>
   return
@@ -711,7 +711,7 @@ func.func @encode_float_result(%x: tensor<8xf32, #kvc.dims<t>>) {
 // -----
 
 // decode_float C1
-func.func @decode_float_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
+func.func @decode_float_c1(%u: tensor<4xi8, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.decode_float' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
   %0 = kvc.decode_float %u {format = "fp8_e4m3"} : tensor<4xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
   return
@@ -720,7 +720,7 @@ func.func @decode_float_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
 // -----
 
 // lookup C1
-func.func @lookup_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
+func.func @lookup_c1(%u: tensor<4xi8, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.lookup' op expected codes 'tensor<8xi8, #kvc.dims<t>>', got 'tensor<4xi8, #kvc.dims<t>>'}}
   %0 = kvc.lookup %u in [0.0, 1.0, 2.0, 3.0] : tensor<4xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
   return
@@ -729,7 +729,7 @@ func.func @lookup_codes(%u: tensor<4xi8, #kvc.dims<t>>) {
 // -----
 
 // lookup C2
-func.func @lookup_entries(%u: tensor<8xi8, #kvc.dims<t>>) {
+func.func @lookup_c2(%u: tensor<8xi8, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.lookup' op table: expected 4, 8 or 16 entries, got 3}}
   %0 = kvc.lookup %u in [0.0, 1.0, 2.0] : tensor<8xi8, #kvc.dims<t>> to tensor<8xf32, #kvc.dims<t>>
   return
