@@ -22,6 +22,11 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
       "int8 code", "int7 code", "int6 none", "int5 min",  "int4 none",
       "int4 min",  "int4 code", "int3 min",  "int2 code", "fp8_e4m3",
       "fp8_e5m2",  "fp4_e2m1",  "lut2",      "lut3 mid",  "lut4"};
+  // One of each kind, for V: pairs with the key's are the costly ones.
+  const std::vector<std::string> kinds = {"f32",       "f16",       "bf16",
+                                          "int8 none", "int8 min",  "int5 code",
+                                          "int4 code", "int3 none", "fp8_e4m3",
+                                          "fp4_e2m1",  "lut3 mid",  "lut4"};
   // How scales and codes come about; what a codec has not is left out.
   const std::vector<std::string> extras = {
       "none",         "clip", "signed rms", "exact", "away", "exact signed up",
@@ -37,7 +42,7 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
   const std::vector<std::string> noYes = {"no", "yes"};
 
   std::vector<Property> result = {
-      {"key.codec", codecs},
+      {"key.codec", interleaved ? kinds : codecs},
       {"key.scale.dtype", scaleTypes},
       {"key.scale.channels", scaleChannels},
       {"key.extra", extras},
@@ -78,7 +83,7 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
   pages.insert(pages.begin(), "contiguous");
   result.push_back({"page", pages});
   result.push_back({"value_dim", dims});
-  result.push_back({"value.codec", codecs});
+  result.push_back({"value.codec", kinds});
   result.push_back({"value.scale.dtype", scaleTypes});
   result.push_back({"value.scale.channels", scaleChannels});
   result.push_back({"value.extra", extras});
