@@ -40,12 +40,15 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
                                          "128", "192", "256", "576"};
   const std::vector<std::string> floats = {"f16", "bf16", "f32"};
   const std::vector<std::string> noYes = {"no", "yes"};
+  const std::vector<std::string> rotations = {"none", "8", "largest"};
 
   std::vector<Property> result = {
       {"key.codec", interleaved ? kinds : codecs},
       {"key.scale.dtype", scaleTypes},
       {"key.scale.channels", scaleChannels},
       {"key.extra", extras},
+      {"key.rotate", rotations},
+      {"value.rotate", rotations},
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
       {"kv_heads", {"1", "2", "3"}},
@@ -195,11 +198,21 @@ std::pair<std::string, std::string> extraText(const std::string &codec,
   return {inScale, behind};
 }
 
+/// What stands behind a scheme's codec.
+std::string rotateText(const std::string &rotate, int64_t channels) {
+  if (rotate == "none")
+    return "";
+  // The lowest bit is the largest power of two that divides.
+  return ", \"rotate\": " +
+         (rotate == "largest" ? std::to_string(channels & -channels) : rotate);
+}
+
 std::string schemeText(const std::string &codec, const std::string &dtype,
                        const std::string &channels, const std::string &extra,
-                       int64_t tensorChannels) {
+                       const std::string &rotate, int64_t tensorChannels) {
+  std::string rotation = rotateText(rotate, tensorChannels);
   if (!isCoded(codec))
-    return "{\"codec\": " + quoted(codec) + "}";
+    return "{\"codec\": " + quoted(codec) + rotation + "}";
   std::string width = channels == "all" ? quoted("all")
                       : channels == "odd"
                           ? std::to_string(oddDivisor(tensorChannels))
@@ -215,7 +228,8 @@ std::string schemeText(const std::string &codec, const std::string &dtype,
     behind += ", \"zero\": " + quoted(codec.substr(space + 1));
   return "{\"codec\": " + quoted(name) +
          ", \"scale\": {\"tokens\": 1, \"channels\": " + width +
-         ", \"dtype\": " + quoted(dtype) + inScale + "}" + behind + "}";
+         ", \"dtype\": " + quoted(dtype) + inScale + "}" + behind + rotation +
+         "}";
 }
 
 /// Another word with the same bytes per token, if there is one.
@@ -258,10 +272,10 @@ std::string attentionText(const Choice &row) {
 std::string specText(const std::string &name, const Choice &row,
                      bool interleaved) {
   auto scheme = [&](const std::string &tensor, const char *dim) {
-    return schemeText(row.at(tensor + ".codec"),
-                      row.at(tensor + ".scale.dtype"),
-                      row.at(tensor + ".scale.channels"),
-                      row.at(tensor + ".extra"), std::stoi(row.at(dim)));
+    return schemeText(
+        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"),
+        row.at(tensor + ".scale.channels"), row.at(tensor + ".extra"),
+        row.at(tensor + ".rotate"), std::stoi(row.at(dim)));
   };
   std::string text = "{\"kvc\": 1, \"name\": " + quoted(name) +
                      ",\n \"attention\": " + attentionText(row) +

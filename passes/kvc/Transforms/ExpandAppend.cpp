@@ -49,14 +49,23 @@ private:
     int64_t blocks = std::max<int64_t>(scheme.blocks(), 1);
     SmallVector<Dim> dims = {{"b", blocks}, {"e", scheme.channels() / blocks}};
     Value row = b.subInt(token, op.getTokenBegin());
-    Value x = LoadInputOp::create(b, b.f32Tile(dims), op.getInput(), row, head);
+    auto load = [&](RankedTensorType type) -> Value {
+      return LoadInputOp::create(b, type, op.getInput(), row, head);
+    };
+    Value x;
+    if (scheme.rotate == 0) {
+      x = load(b.f32Tile(dims));
+    } else {
+      // Rotations do not end where scale blocks do.
+      x = load(b.f32Tile({{"b", 1}, {"e", scheme.channels()}}));
+      x = b.rotate(x, scheme.rotate);
+      if (blocks > 1)
+        x = SplitOp::create(b, JoinOp::create(b, x, "c"), blocks);
+    }
     Type element = b.elementType(scheme.codec);
 
     if (scheme.codec.isRaw()) {
-      // Values that io.query holds exactly need no rounding to it or to f32.
-      if (scheme.codec.raw != spec.io.query &&
-          scheme.codec.raw != spec::DType::F32)
-        x = RoundToOp::create(b, x.getType(), x, scheme.codec.raw);
+      x = emitRawRounding(b, spec, scheme, x);
       if (!element.isF32())
         x = arith::TruncFOp::create(b, b.tile(dims, element), x);
       StoreCodesOp::create(b, x, cache, head, token, tensor);
@@ -71,6 +80,24 @@ private:
     StoreScaleOp::create(b, stored.scale, cache, head, token, tensor);
     if (stored.zero)
       StoreZeroOp::create(b, stored.zero, cache, head, token, tensor);
+  }
+
+  static Value emitRawRounding(TileBuilder &b, const spec::Spec &spec,
+                               const spec::PartScheme &scheme, Value x) {
+    bool isAsGiven = scheme.rotate == 0;
+    if (scheme.codec.raw != spec::DType::F32) {
+      // Values that io.query holds exactly need no rounding to it.
+      return isAsGiven && scheme.codec.raw == spec.io.query
+                 ? x
+                 : RoundToOp::create(b, x.getType(), x, scheme.codec.raw)
+                       .getResult();
+    }
+    if (isAsGiven)
+      return x;
+    // f32 holds a rotated value unless it overflowed; NaN stays.
+    constexpr double largest = std::numeric_limits<float>::max();
+    x = arith::MinimumFOp::create(b, x, b.constantLike(x, largest));
+    return arith::MaximumFOp::create(b, x, b.constantLike(x, -largest));
   }
 };
 

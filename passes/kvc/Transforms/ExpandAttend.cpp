@@ -17,6 +17,12 @@
 // exactly 0. A row that has seen no key yet has m = -inf; 0 stands in for it
 // where m is subtracted, which keeps p and a at 2^-inf = 0 instead of NaN.
 //
+// A rotation H of V's channels is linear and keeps norms: o sums rotated values
+// and is rotated back once, at the end. K's is undone tile by tile. Rotating q
+// instead would give the same sums, but not their bound: it grows with q o k in
+// the channels as they are given, and where q and k are large in different ones
+// the products of rotated channels are far larger and cancel.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVC/KVCOps.h"
@@ -110,7 +116,8 @@ private:
     rows.query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
-    if (int64_t blocks = schemeOf(spec::Tensor::Key).blocks(); blocks > 1)
+    const spec::PartScheme &key = schemeOf(spec::Tensor::Key);
+    if (int64_t blocks = key.blocks(); blocks > 1 && key.rotate == 0)
       rows.query = SplitOp::create(b, rows.query, blocks);
     if (needsPositions()) {
       Value number = b.addInt(
@@ -187,7 +194,8 @@ private:
         b.mulInt(b.select(inSinks, iteration, inWindow), tileTokens));
   }
 
-  /// The x' of a tile of K or V: <t, c>, or <t, b, e> with scales per block.
+  /// The x' of a tile of K or V before it is rotated back: <t, c>, or <t, b, e>
+  /// with scales per block.
   Value emitDequantised(spec::Tensor tensor, StringRef channels, Value start,
                         Value valid) {
     const spec::PartScheme &scheme = schemeOf(tensor);
@@ -230,6 +238,11 @@ private:
 
   Value emitScores(const Rows &rows, Value start, Value valid) {
     Value keys = emitDequantised(spec::Tensor::Key, "c", start, valid);
+    if (const spec::PartScheme &key = schemeOf(spec::Tensor::Key); key.rotate) {
+      if (key.blocks() > 1)
+        keys = JoinOp::create(b, keys, "c");
+      keys = b.rotate(keys, key.rotate);
+    }
     Value scores =
         ContractOp::create(b, rows.query, keys, ArrayRef<StringRef>{"r", "t"});
     scores = b.scale(scores, attention.scale * scoreFactor());
@@ -315,8 +328,9 @@ private:
     Value lse =
         b.mul(b.add(math::Log2Op::create(b, sum), m), std::numbers::ln2);
     Value row = b.subInt(begin, op.getRowBegin());
-    StorePartialOp::create(b, b.mul(o, inverse), op.getPartialOut(), row,
-                           rowCount);
+    Value out =
+        b.rotate(b.mul(o, inverse), schemeOf(spec::Tensor::Value).rotate);
+    StorePartialOp::create(b, out, op.getPartialOut(), row, rowCount);
     StorePartialOp::create(b, lse, op.getPartialLse(), row, rowCount);
   }
 

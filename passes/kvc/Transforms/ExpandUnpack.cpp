@@ -64,7 +64,7 @@ private:
     Value x = load<LoadCodesOp>(rows(b.elementType(scheme.codec)));
     if (scheme.codec.raw != spec::DType::F32)
       x = arith::ExtFOp::create(b, rows(b.getF32Type()), x);
-    store(x, op.getX());
+    store(b.rotate(x, scheme.rotate), op.getX());
   }
 
   void emitCodes() {
@@ -104,7 +104,8 @@ private:
     default:
       x = b.mul(u, scale);
     }
-    store(JoinOp::create(b, rows(b.getF32Type()), x), op.getX());
+    x = JoinOp::create(b, rows(b.getF32Type()), x);
+    store(b.rotate(x, scheme.rotate), op.getX());
   }
 
   UnpackOp op;

@@ -158,6 +158,12 @@ Value TileBuilder::scale(Value value, double factor) {
   return mul(value, factor);
 }
 
+Value TileBuilder::rotate(Value tile, int64_t block) {
+  return block == 0
+             ? tile
+             : RotateOp::create(*this, tile.getType(), tile, block).getResult();
+}
+
 Value TileBuilder::compare(arith::CmpFPredicate predicate, Value lhs,
                            double rhs) {
   return arith::CmpFOp::create(*this, predicate, lhs, constantLike(lhs, rhs));

@@ -104,6 +104,9 @@ public:
   /// constant a large factor would be infinite and make NaN of 0, and a small
   /// one would have lost bits.
   mlir::Value scale(mlir::Value value, double factor);
+  /// `tile` with blocks of its last dim rotated; `tile` itself for a block of
+  /// 0.
+  mlir::Value rotate(mlir::Value tile, int64_t block);
   /// Ordered comparison with a constant.
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
                       double rhs);

@@ -85,7 +85,7 @@ SPECS = [
     bad_spec("page no power of two", "page", spec(layout__page=48)),
     bad_spec("paged without page", "page", spec(layout__page=None)),
     bad_spec("unknown order", "order", spec(layout__order="nhdc")),
-    bad_spec("not lowered yet", "not lowered yet", spec(key__rotate=16)),
+    bad_spec("not lowered yet", "not lowered yet", spec(key__outliers=1)),
     bad_spec("MLIR that is none", "", b"func.func @f("),
     bad_spec("MLIR without a spec", "", b"module {}\n"),
 ]

@@ -107,6 +107,26 @@ TEST_P(Level1, IsAttention) {
   }
 }
 
+/// The reference rotates x' back in f32, hence the roundings of f32.
+TEST_P(Level1, IsAttentionOverRotatedChannels) {
+  for (auto [key, value] :
+       {std::pair(64, 32), std::pair(8, 2), std::pair(32, 0), std::pair(0, 1)})
+    for (const char *scheme : {"int4_min_16", "int8", "f16"}) {
+      Case c = makeCase(scheme, GetParam());
+      c.spec.key.parts.front().rotate = key;
+      c.spec.value->parts.front().rotate = value;
+      SCOPED_TRACE(c.name + ", blocks of " + std::to_string(key) + " and " +
+                   std::to_string(value));
+      Sequence sequence(c.spec, c.lengths, 1);
+      OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+      ASSERT_TRUE(module);
+      Sequence::Result expected = sequence.rowsOf(referenceOf(sequence), 0);
+      Sequence::Result got = sequence.attend(kernelOf(*module, "decode"), 0);
+      EXPECT_LE(difference(got.out, expected.out), 1e-5);
+      EXPECT_LE(difference(got.lse, lowered(expected.lse)), 1e-5);
+    }
+}
+
 TEST_P(Level1, DoesNotDependOnHowRowsAreCut) {
   Case c = makeCase("int4_min", "int8_32", GetParam());
   Sequence sequence(c.spec, c.lengths, 2);

@@ -25,6 +25,7 @@ TEST(SupportsTest, Runs) {
           R"({"key": {"codec": "int4", "zero": "code", "scale": {"dtype": "f32", "channels": 1}}})",
           // Values decide, not keys.
           R"({"key": {"round": "even", "estimate": "amax", "codes_from": "stored", "clip": 1, "smooth": false, "scale": {"static": false}}})",
+          R"({"key": {"rotate": 8}, "value": {"codec": "f16", "scale": null, "rotate": 128}})",
           R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "codec": "f16"}]}})",
           R"({"segments": {"sink": 0, "recent": 0}, "layout": {"kind": "contiguous", "order": "hnd"}})",
           R"({"layout": {"kind": "paged", "page": 1, "order": "nhd", "interleaved": true}})",
@@ -46,8 +47,6 @@ TEST(SupportsTest, RefusesByName) {
        "scale.static"},
       {R"({"key": {"scale": {"tokens": 8}}, "segments": {"recent": 8}})",
        "scale.tokens above 1"},
-      {R"({"key": {"rotate": 8}})", "rotate"},
-      {R"({"value": {"codec": "f16", "scale": null, "rotate": 8}})", "rotate"},
       {R"({"value": {"smooth": true}})", "smooth"},
       {R"({"value": {"outliers": 1}})", "outliers"},
       {R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 64], "codec": "f16"}, {"channels": [64, 128], "codec": "f16"}]}})",

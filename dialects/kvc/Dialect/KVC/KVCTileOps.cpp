@@ -14,6 +14,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #define GET_OP_CLASSES
@@ -201,6 +202,20 @@ OpFoldResult JoinOp::fold(FoldAdaptor) {
   return split && split.getSource().getType() == getType()
              ? OpFoldResult(split.getSource())
              : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// rotate
+//===----------------------------------------------------------------------===//
+
+LogicalResult RotateOp::verify() {
+  auto block = static_cast<int64_t>(getBlock());
+  int64_t channels = tileDimsOf(getType()).back().second;
+  if (block < 1 || !llvm::has_single_bit(static_cast<uint64_t>(block)) ||
+      channels % block != 0) // C1
+    return emitOpError("block: expected a power of two that divides the ")
+           << channels << " channels, got " << block;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -372,6 +372,8 @@ def KVC_LookupOp : KVC_Op<"lookup", [Pure]> {
   let hasVerifier = 1;
 }
 
+include "kvc/Dialect/KVC/KVCTransformOps.td"
+
 //===----------------------------------------------------------------------===//
 // Attention: loads
 //===----------------------------------------------------------------------===//

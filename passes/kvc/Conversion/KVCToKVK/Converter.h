@@ -10,7 +10,7 @@
 //   - operations on scalars are copied;
 //   - neighbouring tile operations with the same loops form a *group*, which is
 //     emitted as one loop nest (Groups.cpp; what stands inside it:
-//     Elements.cpp, Memory.cpp);
+//     Elements.cpp, Rotate.cpp, Memory.cpp);
 //   - contractions of codes become kvk.dot (Contract.cpp);
 //   - tiles carried by a loop live in one scratch memref that every iteration
 //     updates in place (Converter.cpp).
@@ -110,6 +110,9 @@ private:
   mlir::Value emitReduce(mlir::Operation *op, Iteration &iteration);
   mlir::Value emitIota(mlir::Operation *op, const Iteration &iteration);
   mlir::Value saturate(mlir::Value value, mlir::FloatType type);
+
+  // Rotate.cpp
+  mlir::Value emitRotate(mlir::Value channels, int64_t block);
 
   // Memory.cpp: tile operations that touch memory, inside a loop nest.
   bool emitMemory(mlir::Operation *op, Iteration &iteration);

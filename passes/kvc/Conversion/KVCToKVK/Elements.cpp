@@ -109,6 +109,9 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     result = emitIota(op, iteration);
   } else if (isa<ReduceOp>(op)) {
     result = emitReduce(op, iteration);
+  } else if (auto rotate = dyn_cast<RotateOp>(op)) {
+    result = emitRotate(inIteration(iteration, rotate.getSource()),
+                        static_cast<int64_t>(rotate.getBlock()));
   } else if (auto round = dyn_cast<RoundToOp>(op)) {
     Value value = inIteration(iteration, round.getSource());
     result = value;

@@ -161,6 +161,30 @@ func.func @join_c3(%x: tensor<4x2x4xf32, #kvc.dims<t, b, e>>) {
 
 // -----
 
+func.func @rotate_c1(%x: tensor<4x24xf32, #kvc.dims<r, c>>) {
+  // expected-error@+1 {{'kvc.rotate' op block: expected a power of two that divides the 24 channels, got 16}}
+  %0 = kvc.rotate %x {block = 16} : tensor<4x24xf32, #kvc.dims<r, c>>
+  return
+}
+
+// -----
+
+func.func @rotate_c1_power(%x: tensor<4x24xf32, #kvc.dims<r, c>>) {
+  // expected-error@+1 {{'kvc.rotate' op block: expected a power of two that divides the 24 channels, got 12}}
+  %0 = kvc.rotate %x {block = 12} : tensor<4x24xf32, #kvc.dims<r, c>>
+  return
+}
+
+// -----
+
+func.func @rotate_c1_zero(%x: tensor<4x24xf32, #kvc.dims<r, c>>) {
+  // expected-error@+1 {{'kvc.rotate' op block: expected a power of two that divides the 24 channels, got 0}}
+  %0 = kvc.rotate %x {block = 0} : tensor<4x24xf32, #kvc.dims<r, c>>
+  return
+}
+
+// -----
+
 func.func @dequantize_c1(%u: tensor<8x16xi8, #kvc.dims<t, c>>, %s: tensor<8xf32, #kvc.dims<t>>, %z: tensor<8xf32, #kvc.dims<t>>) {
   // expected-error@+1 {{'kvc.dequantize' op expected result}}
   %0 = kvc.dequantize %u, %s, %z {centre = 8 : i64, zero_kind = "min"}

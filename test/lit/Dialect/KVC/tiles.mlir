@@ -147,11 +147,13 @@ func.func @append(%cache: !kvc.cache<#int4>, %v: memref<?x?x128xf16, strided<[?,
   // CHECK: kvc.load_input %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?x128xf16, strided<[?, ?, 1]>> to tensor<4x32xf32, #kvc.dims<b, e>>
   %x = kvc.load_input %v[%i, %kv_head]
     : memref<?x?x128xf16, strided<[?, ?, 1]>> to tensor<4x32xf32, #kvc.dims<b, e>>
+  // CHECK: kvc.rotate %{{.*}} {block = 16 : i64} : tensor<4x32xf32, #kvc.dims<b, e>>
+  %h = kvc.rotate %x {block = 16} : tensor<4x32xf32, #kvc.dims<b, e>>
   // CHECK: kvc.load_input %{{.*}}[%{{.*}}, %{{.*}}] {channel = 96 : i64} : memref<?x?x128xf16, strided<[?, ?, 1]>> to tensor<1x32xf32, #kvc.dims<b, e>>
   %y = kvc.load_input %v[%i, %kv_head] {channel = 96 : i64}
     : memref<?x?x128xf16, strided<[?, ?, 1]>> to tensor<1x32xf32, #kvc.dims<b, e>>
   // CHECK: kvc.reduce minimumf %{{.*}} : tensor<4x32xf32, #kvc.dims<b, e>> to tensor<4xf32, #kvc.dims<b>>
-  %z0 = kvc.reduce minimumf %x : tensor<4x32xf32, #kvc.dims<b, e>> to tensor<4xf32, #kvc.dims<b>>
+  %z0 = kvc.reduce minimumf %h : tensor<4x32xf32, #kvc.dims<b, e>> to tensor<4xf32, #kvc.dims<b>>
   // CHECK: kvc.round_to %{{.*}} {dtype = "f16"} : tensor<4xf32, #kvc.dims<b>>
   %z = kvc.round_to %z0 {dtype = "f16"} : tensor<4xf32, #kvc.dims<b>>
   // CHECK: kvc.store_codes %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] {tensor = #kvc.tensor<value>} : tensor<4x32xi8, #kvc.dims<b, e>>, !kvc.cache<#int>

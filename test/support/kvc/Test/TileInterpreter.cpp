@@ -76,7 +76,7 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
-              DequantizeOp, RoundToOp>([&](auto typed) {
+              RotateOp, DequantizeOp, RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -203,6 +203,21 @@ private:
   }
   TileValue compute(JoinOp op) {
     return reshaped(op.getSource(), op.getType());
+  }
+
+  TileValue compute(RotateOp op) {
+    TileValue result = frame.tile(op.getSource());
+    auto block = static_cast<size_t>(op.getBlock());
+    for (size_t h = 1; h < block; h *= 2)
+      for (size_t i = 0; i < result.size(); ++i)
+        if ((i & h) == 0) {
+          double a = result.floats[i], b = result.floats[i + h];
+          result.floats[i] = a + b;
+          result.floats[i + h] = a - b;
+        }
+    for (double &x : result.floats)
+      x *= float(1.0 / std::sqrt(double(block)));
+    return result;
   }
 
   TileValue compute(DequantizeOp op) {

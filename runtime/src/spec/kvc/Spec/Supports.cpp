@@ -41,8 +41,6 @@ static const char *unsupportedPart(const PartScheme &part) {
   if (part.scale)
     if (const char *reason = unsupportedScale(*part.scale))
       return reason;
-  if (part.rotate != 0)
-    return "not lowered yet: rotate";
   if (part.smooth)
     return "not lowered yet: smooth";
   if (part.outliers != 0)
