@@ -398,4 +398,39 @@ TEST(Approx, PerturbedResultsFillTheirBounds) {
   }
 }
 
+// The README's table of bounds is the one in use.
+TEST(Approx, ReadmeSaysTheBounds) {
+  std::ifstream file(KVC_TEST_NUMERICS_README);
+  std::stringstream text;
+  text << file.rdbuf();
+  const char *names[] = {"ex2", "lg2", "rcp",  "rsqrt", "sqrt",
+                         "sin", "cos", "tanh", "div",   "div.full"};
+  std::string table;
+  for (const ApproxBound &bound : approxBounds()) {
+    std::stringstream row;
+    row << "| " << names[int(bound.op)] << " | "
+        << (bound.type == Type::F32   ? "f32"
+            : bound.type == Type::F16 ? "f16"
+                                      : "bf16")
+        << " | ";
+    if (std::isfinite(bound.high))
+      row << bound.low << " .. " << bound.high;
+    else
+      row << "all";
+    const char *kinds[] = {"ulp", "relative", "absolute"};
+    row << " | " << bound.text << " " << kinds[int(bound.kind)] << " |\n";
+    table += row.str();
+    // The text is the number, or a little more.
+    std::string power = bound.text;
+    double stated = power.starts_with("2^")
+                        ? std::exp2(std::stod(power.substr(2)))
+                        : std::stod(power);
+    EXPECT_LE(bound.error, stated);
+    EXPECT_GE(bound.error, stated * (1 - 1e-5));
+  }
+  EXPECT_NE(text.str().find("|---|---|---|---|\n" + table + "\n"),
+            std::string::npos)
+      << table;
+}
+
 } // namespace

@@ -260,7 +260,7 @@ TEST(Exact, RoundsToIntegers) {
   EXPECT_EQ(exact::toInteger(numberOf(0x1p64), 64, false), ~uint64_t(0));
   EXPECT_EQ(exact::toInteger(numberOf(0x1p63), 64, true), ~uint64_t(0) >> 1);
   EXPECT_EQ(exact::toInteger(numberOf(-HUGE_VAL), 64, true), uint64_t(1) << 63);
-  EXPECT_EQ(exact::toInteger(numberOf(-1), 64, false), 0u);
+  EXPECT_EQ(exact::toInteger(exact::fromInteger(true, 1), 64, false), 0u);
 }
 
 } // namespace
