@@ -167,7 +167,7 @@ KVC_API kvc_status kvc_artifacts_phases(const kvc_artifacts *artifacts,
 
 /*--- Specs as text --------------------------------------------------------*/
 
-typedef enum kvc_spec_format {
+typedef enum kvc_spec_format KVC_ENUM_BASE {
   KVC_SPEC_JSON = 0,
   KVC_SPEC_MLIR = 1
 } kvc_spec_format;

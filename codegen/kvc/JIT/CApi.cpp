@@ -48,7 +48,7 @@ struct kvc_artifacts {
 
 static kvc_status report(kvc_diag *diag, kvc_status status,
                          llvm::StringRef message) {
-  if (!diag)
+  if (!diag || diag->struct_size < sizeof(kvc_diag))
     return status;
   diag->length = message.size();
   if (diag->message && diag->capacity > 0) {
@@ -89,7 +89,9 @@ static llvm::Error readStruct(llvm::StringRef what, const T *given, T &out) {
   if (!given)
     return llvm::Error::success();
   size_t size = given->struct_size;
-  if (size < sizeof(size_t))
+  // No version of any struct is longer: what says so has never been set.
+  constexpr size_t longest = 4096;
+  if (size < sizeof(size_t) || size > longest)
     return makeError(KVC_INVALID_ARGUMENT,
                      what +
                          ".struct_size: expected sizeof of the struct, got " +
@@ -145,6 +147,14 @@ static llvm::Error readOptions(const kvc_compile_options *given,
     return makeError(KVC_INVALID_ARGUMENT,
                      "options.tile_tokens: expected a power of two, got " +
                          llvm::Twine(raw.tile_tokens));
+
+  // Where the compiler chooses the tiles, it says so of the ones it chose.
+  const int64_t tile = std::max<int64_t>(raw.tile_tokens, 16);
+  for (int64_t split : {raw.split_tokens, raw.prefill_split_tokens})
+    if (split % tile != 0)
+      return makeError(KVC_INVALID_ARGUMENT,
+                       "options: expected split_tokens that are multiples of " +
+                           llvm::Twine(tile) + ", got " + llvm::Twine(split));
 
   llvm::Expected<Target> target = parseTarget(raw.target ? raw.target : "host");
   if (!target)

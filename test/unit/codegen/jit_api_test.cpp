@@ -165,6 +165,9 @@ TEST_F(JitApi, RefusesWrongArguments) {
   options.tile_tokens = 48;
   refused(KVC_INVALID_ARGUMENT,
           "options.tile_tokens: expected a power of two, got 48");
+  options.tile_tokens = 64;
+  options.split_tokens = 96;
+  refused(KVC_INVALID_ARGUMENT, "split_tokens", KVC_EMIT_MLIR, "schedule");
   options.decode_rows = 129;
   refused(KVC_INVALID_ARGUMENT,
           "options.decode_rows: expected 0 or 1..128, got 129");
@@ -173,6 +176,8 @@ TEST_F(JitApi, RefusesWrongArguments) {
   options.kernels = "decode,encode";
   refused(KVC_INVALID_ARGUMENT, "got \"encode\"");
   options.struct_size = 3;
+  refused(KVC_INVALID_ARGUMENT, "options.struct_size");
+  options.struct_size = SIZE_MAX; // as where it was never set
   refused(KVC_INVALID_ARGUMENT, "options.struct_size");
   refused(KVC_INVALID_ARGUMENT, "emit: expected", 0);
   refused(KVC_INVALID_ARGUMENT, "emit: expected", 1u << 20);
@@ -222,6 +227,14 @@ TEST_F(JitApi, ShortMessageBuffers) {
             KVC_INVALID_DATA);
   EXPECT_EQ(std::strlen(small), 7u);
   EXPECT_GT(short_diag.length, 7u);
+
+  // One of a header without these fields is left alone.
+  kvc_diag old = {sizeof(size_t), small, sizeof(small), 99};
+  std::memset(small, 'x', sizeof(small));
+  EXPECT_EQ(kvc_translate(compiler, "{", 1, KVC_SPEC_JSON, &old, &out),
+            KVC_INVALID_DATA);
+  EXPECT_EQ(small[0], 'x');
+  EXPECT_EQ(old.length, 99u);
 }
 
 TEST_F(JitApi, RefusesWhatIsNotLoweredYet) {

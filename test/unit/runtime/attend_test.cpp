@@ -255,6 +255,9 @@ TEST(Attend, TablesOfTheCaller) {
   kvc_batch bad = batch;
   bad.block_table_stride = 2;
   refuses(bad, "block_table_stride: expected at least 3");
+  // Row 1 of the table would begin beyond any address.
+  bad.block_table_stride = int64_t(1) << 60;
+  refuses(bad, "block_table_stride: expected at least 0 and all rows within");
   bad = batch;
   bad.lengths = nullptr;
   refuses(bad, "got no lengths");

@@ -103,6 +103,17 @@ TEST(Struct, SizeMustBeSet) {
             KVC_INVALID_ARGUMENT);
 }
 
+TEST(Struct, SizeThatWasNeverSetIsRefused) {
+  // Reading or clearing that much would leave the caller's memory.
+  Growing given = {SIZE_MAX, 1, 2}, read = {1, 3, 3};
+  EXPECT_EQ(readStruct(&given, "x", nullptr, read), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(read.first, 3);
+  EXPECT_EQ(writeStruct(read, "x", nullptr, &given), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(given.first, 1);
+  given.struct_size = kMaxStructBytes + 1;
+  EXPECT_EQ(writeStruct(read, "x", nullptr, &given), KVC_INVALID_ARGUMENT);
+}
+
 TEST(Checked, RemembersAWrapOnTheWay) {
   constexpr int64_t largest = std::numeric_limits<int64_t>::max();
   EXPECT_TRUE((Checked(3) * 4 + 5).isValid());

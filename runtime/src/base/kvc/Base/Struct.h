@@ -22,6 +22,19 @@
 
 namespace kvc {
 
+/// No version of any struct is longer: what says so has never been set.
+inline constexpr size_t kMaxStructBytes = 4096;
+
+/// Checks what a struct of the caller's says of its own size.
+inline kvc_status checkStructSize(size_t size, const char *place,
+                                  kvc_diag *diag) {
+  if (size >= sizeof(size_t) && size <= kMaxStructBytes)
+    return KVC_OK;
+  return fail(diag, KVC_INVALID_ARGUMENT,
+              "%s.struct_size: expected sizeof of the struct, got %zu", place,
+              size);
+}
+
 /// Reads a struct of the caller's into `read`; `place` names it in messages.
 template <typename T>
 kvc_status readStruct(const T *given, const char *place, kvc_diag *diag,
@@ -32,10 +45,7 @@ kvc_status readStruct(const T *given, const char *place, kvc_diag *diag,
     return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected a struct, got null",
                 place);
   size_t size = given->struct_size;
-  if (size < sizeof(size_t))
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "%s.struct_size: expected sizeof of the struct, got %zu", place,
-                size);
+  KVC_TRY(checkStructSize(size, place, diag));
   const char *bytes = reinterpret_cast<const char *>(given);
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)
@@ -58,10 +68,7 @@ kvc_status writeStruct(const T &value, const char *place, kvc_diag *diag,
     return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected a struct, got null",
                 place);
   size_t size = target->struct_size;
-  if (size < sizeof(size_t))
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "%s.struct_size: expected sizeof of the struct, got %zu", place,
-                size);
+  KVC_TRY(checkStructSize(size, place, diag));
   char *bytes = reinterpret_cast<char *>(target);
   std::memcpy(bytes + sizeof(size_t),
               reinterpret_cast<const char *>(&value) + sizeof(size_t),

@@ -100,9 +100,12 @@ kvc_status checkTables(const kvc_batch &batch, kvc_diag *diag) {
                 "batch: expected sequences or lengths and block_table, got no "
                 "%s",
                 batch.lengths ? "block_table" : "lengths");
-  if (batch.block_table_stride < 0)
+  Checked bytes = Checked(batch.block_table_stride) * batch.num_sequences *
+                  int64_t(sizeof(int32_t));
+  if (batch.block_table_stride < 0 || !bytes.isValid())
     return fail(diag, KVC_INVALID_ARGUMENT,
-                "batch.block_table_stride: expected at least 0, got %lld",
+                "batch.block_table_stride: expected at least 0 and all rows "
+                "within 2^63 bytes, got %lld",
                 static_cast<long long>(batch.block_table_stride));
   return KVC_OK;
 }
