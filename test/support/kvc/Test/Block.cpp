@@ -300,7 +300,8 @@ BlockState scaleMin(const PartScheme &scheme, const Values &values) {
   float steps = twoTo(int(scheme.codec.bits)) - 1;
   float min = minOf(values) * r, max = maxOf(values) * r;
   state.base = min;
-  state.zero = withoutNegativeZero(roundTo(codeFormat(scheme.scale->dtype), min));
+  state.zero =
+      withoutNegativeZero(roundTo(codeFormat(scheme.scale->dtype), min));
   bool fromExact = scheme.codesFrom == spec::CodesFrom::Exact;
   state.exact = (max - (fromExact ? min : state.zero)) / steps;
   state.scale = storeQuotient(*scheme.scale, state.exact);
