@@ -38,7 +38,7 @@ TEST(TypesTest, UntypedBitsFitEverythingOfTheirSize) {
 TEST(TypesTest, IntegersOfBothSignsFitEachOther) {
   EXPECT_TRUE(fits(Type::U32, Type::S32));
   EXPECT_TRUE(fits(Type::S64, Type::U64));
-  EXPECT_TRUE(fits(Type::S16x2, Type::U32));
+  EXPECT_FALSE(fits(Type::S16x2, Type::U32));
   EXPECT_FALSE(fits(Type::U32, Type::F32));
 }
 
@@ -55,6 +55,7 @@ TEST(TypesTest, WiderRegistersHoldExtendedIntegersOnly) {
   EXPECT_TRUE(fitsWider(Type::S8, Type::U64));
   EXPECT_TRUE(fitsWider(Type::F32, Type::B64));
   EXPECT_TRUE(fitsWider(Type::F32, Type::F32));
+  EXPECT_TRUE(fitsWider(Type::B8, Type::F32));
   EXPECT_FALSE(fitsWider(Type::U8, Type::F32));
   EXPECT_FALSE(fitsWider(Type::F32, Type::F64));
   EXPECT_FALSE(fitsWider(Type::U64, Type::B32));

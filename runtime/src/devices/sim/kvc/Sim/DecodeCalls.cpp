@@ -74,7 +74,9 @@ bool FunctionDecoder::decodeCall(Pending &pending) {
   const Operand &target = *next++;
   if (next != end && next->kind == Kind::List)
     arguments = next++;
-  if (next != end && next->kind == Kind::Word)
+  RegisterUse use;
+  const bool isPointer = findRegister(target.text, use);
+  if (isPointer && next != end && next->kind == Kind::Word)
     list = next++;
   if (next != end)
     return fail(next->at, instruction.opcode, "no more operands",
@@ -82,8 +84,6 @@ bool FunctionDecoder::decodeCall(Pending &pending) {
 
   CallSite site;
   Signature signature;
-  RegisterUse use;
-  const bool isPointer = findRegister(target.text, use);
   if (isPointer ? !callPointer(pending, target, list, signature, site)
                 : !callNamed(pending, target, signature, site))
     return false;
@@ -208,7 +208,8 @@ bool FunctionDecoder::addPlaces(const Pending &pending, const Operand *list,
   if (count != formals.size())
     return fail(list ? list->at : instruction.at, instruction.opcode,
                 std::to_string(formals.size()) +
-                    (areResults ? " results" : " arguments"),
+                    (areResults ? " result" : " argument") +
+                    (formals.size() == 1 ? "" : "s"),
                 std::to_string(count));
   for (uint32_t i = 0; i < count; ++i) {
     ParamPlace place;

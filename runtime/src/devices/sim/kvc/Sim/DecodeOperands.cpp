@@ -173,8 +173,8 @@ std::string FunctionDecoder::describe(const Operand &operand) {
   }
   RegisterUse use;
   if (findRegister(operand.text, use))
-    return quote(operand.text) + " of type " + dotted(use.type) +
-           (use.count > 1 ? ", a vector" : "");
+    return (operand.isNegated ? "the negation of " : "") + quote(operand.text) +
+           " of type " + dotted(use.type) + (use.count > 1 ? ", a vector" : "");
   VariableUse variable;
   if (findVariable(operand.text, variable))
     return "the variable " + quote(operand.text);
@@ -366,7 +366,9 @@ bool FunctionDecoder::addDestination(Pending &pending, const OperandForm &form,
                                      const Operand &operand, Type type,
                                      bool isElement) {
   const std::string_view what = pending.syntax->opcode;
-  if (operand.kind == Kind::Sink && form.takesSink) {
+  // Of a form that is a vector if a word says so, only elements may be ignored.
+  if (operand.kind == Kind::Sink && form.takesSink &&
+      (isElement || !form.isVectorByWord)) {
     pending.slots.emplace_back();
     return true;
   }
@@ -589,9 +591,14 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
   const std::string_view what = pending.syntax->opcode;
   MemorySpace space = spaceOf(pending.modifiers(), form);
   const bool isParam = space == MemorySpace::Params;
-  const bool isNamed = operand.kind == Kind::Word && !operand.isNegated;
-  if ((operand.kind != Kind::Address && !isNamed) || operand.childCount > 0)
+  const bool isNamed = operand.kind == Kind::Word && operand.isIndexed;
+  if (operand.kind != Kind::Address && !isNamed)
     return fail(operand.at, what, "an address", describe(operand));
+  if (operand.childCount > 0)
+    return fail(operand.at, what, "an address without coordinates",
+                "one with them");
+  Operand inside = operand;
+  inside.kind = Kind::Word;
   Slot base;
   int64_t offset = operand.offset;
   RegisterUse use;
@@ -608,7 +615,7 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
       return fail(operand.at, what,
                   isWide ? "an address in a register of 64 bits"
                          : "an address in a register of 32 or 64 bits",
-                  describe(operand));
+                  describe(inside));
     base = slotOf(use, false);
     if (isParam && !syntax.isEntry)
       space = MemorySpace::Local;
@@ -620,7 +627,8 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
                         (isParam && variable.variable->space == Space::Param);
     const bool isPlainLocal = variable.space == MemorySpace::Local &&
                               variable.variable->space == Space::Local;
-    if (!agrees || (isParam && isPlainLocal))
+    if (!agrees || (isParam && isPlainLocal) ||
+        (space == MemorySpace::Local && !isPlainLocal))
       return fail(operand.at, what,
                   "a variable in " + std::string(nameOfSpace(space)),
                   quote(operand.text) + " in ." +
@@ -632,7 +640,7 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
     base = addressOf(variable, 0, 64);
   } else {
     return fail(operand.at, what, "a register or variable in an address",
-                describe(operand));
+                describe(inside));
   }
   pending.slots.push_back(base);
   pending.slots.push_back(builder.immediate(offset));

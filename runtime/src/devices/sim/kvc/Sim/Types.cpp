@@ -36,12 +36,12 @@ bool kindsAgree(Type used, Type held) {
     return kindOf(held) != TypeKind::Predicate;
   case TypeKind::Unsigned:
   case TypeKind::Signed:
-  case TypeKind::Packed:
-  case TypeKind::Sub:
     return isInteger(held);
   case TypeKind::Float:
   case TypeKind::Predicate:
     return used == held;
+  case TypeKind::Sub:
+  case TypeKind::Packed:
   case TypeKind::Alternate:
   case TypeKind::None:
     return false;
@@ -102,7 +102,8 @@ bool kvc::sim::fits(Type used, Type held) {
 
 bool kvc::sim::fitsWider(Type used, Type held) {
   // A wider register holds an extended value, which is no float of its size.
-  if (kindOf(held) == TypeKind::Float && bitsOf(held) != bitsOf(used))
+  if (kindOf(held) == TypeKind::Float && bitsOf(held) != bitsOf(used) &&
+      kindOf(used) != TypeKind::Bits)
     return false;
   return bitsOf(used) <= bitsOf(held) && kindsAgree(used, held);
 }
