@@ -163,6 +163,18 @@ TEST(PageLayout, HostAutoOrders) {
   EXPECT_EQ(codes(Tensor::Key), "t0 t1 t2 t3 c0 c1 c2 c3 c4 c5 c6 h[1:3]");
 }
 
+TEST(PageLayout, WordsOfCodesHoldOneDimOrRowsAreStored) {
+  // 24 channels have three binary digits, a word of 2-bit codes four places.
+  Options options;
+  options.bits = 2;
+  options.headDim = 24;
+  EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Codes),
+            "c0 c1 c2 c[8:3] h0 t0 t1 t2 t3 t4 t5");
+  options.headDim = 48;
+  EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Codes),
+            "c1 c2 c3 c0 t0 t1 t2 t3 c[16:3] t4 t5 h0");
+}
+
 TEST(PageLayout, AutoDependsOnlyOnTheCache) {
   Options options;
   spec::Spec a = make(options), b = a;

@@ -141,6 +141,19 @@ Digits join(Digits low, const Digits &high) {
   return low;
 }
 
+/// Whether words of 32 bits hold codes along `dim` alone.
+bool fillsWords(const Storage &storage, Dim dim) {
+  int64_t bits = storage.width;
+  for (const Digit &digit : storage.addr) {
+    if (bits >= 32)
+      break;
+    if (digit.dim != dim)
+      return false;
+    bits *= digit.count;
+  }
+  return bits >= 32;
+}
+
 TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
                         TargetFamily family) {
   TensorOrder result;
@@ -163,6 +176,12 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
     if (std::optional<DotOperand> operand =
             dotOperand(part.codec, tensor, channels, tokens, family))
       derived = operand->storage();
+    // A dim with too few binary digits for a word of codes gets digits of the
+    // other one, which no dot of the host reads.
+    Dim contracted = tensor == Tensor::Key ? 'c' : 't';
+    if (derived && family == TargetFamily::Host && part.codec.isInt() &&
+        !fillsWords(*derived, contracted))
+      derived.reset();
   }
   if (order == Order::Auto && !derived)
     order = Order::Nhd;
