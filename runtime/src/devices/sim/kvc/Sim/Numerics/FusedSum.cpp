@@ -73,6 +73,9 @@ Summand productOf(const SumFormats &formats, uint32_t a, uint32_t b,
 
 /// The significand in units of 2^(top - fractionBits), cut.
 int64_t aligned(const Summand &summand, int top, int fractionBits) {
+  // A zero has no part in `top`, which may lie far below its exponent.
+  if (summand.significand == 0)
+    return 0;
   int shift = fractionBits - summand.fractionBits - (top - summand.exponent);
   uint64_t cut = shift >= 0    ? summand.significand << shift
                  : shift > -64 ? summand.significand >> -shift
