@@ -284,6 +284,7 @@ std::vector<Candidate> candidatesOf(const EvalOptions &options) {
     names = parseList("--preset", options.presets);
   const std::vector<kvc_preset_info> presets = allPresets();
   std::vector<std::string> known;
+  known.reserve(presets.size());
   for (const kvc_preset_info &preset : presets)
     known.push_back(preset.name);
   if (candidates.empty() && names.empty())

@@ -36,9 +36,11 @@ static float threshold(float below, float above, bool tieIsBelow) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   while (!isBelow(x))
     x = std::nextafter(x, -infinity);
-  for (float next = std::nextafter(x, infinity);
-       std::isfinite(next) && isBelow(next); next = std::nextafter(x, infinity))
+  float next = std::nextafter(x, infinity);
+  while (std::isfinite(next) && isBelow(next)) {
     x = next;
+    next = std::nextafter(x, infinity);
+  }
   return x;
 }
 

@@ -49,7 +49,7 @@ Expected<Preset> readPresetFile(const PresetFile &file);
 struct PresetContext {
   const Preset *own = nullptr; ///< May be named beside the embedded ones.
   /// Which presets were put where: paths and names, for messages.
-  std::vector<std::pair<std::string, std::string>> expanded = {};
+  std::vector<std::pair<std::string, std::string>> expanded;
 };
 
 /// Replaces the presets that a spec names, at its top and in its schemes.
