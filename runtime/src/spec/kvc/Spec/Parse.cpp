@@ -176,7 +176,7 @@ static Expected<Spec> parse(std::string_view json, const Preset *own) {
   if (!document)
     return document.error();
   Spec spec;
-  PresetContext presets{own};
+  PresetContext presets{own, {}};
   Diagnosis diagnosis;
   if (readSpec(*document, spec, presets, diagnosis))
     return spec;
