@@ -163,8 +163,10 @@ std::string grid(const Axes &axes) {
     out += text(kLeft - 8, y + 4, "text-anchor=\"end\"", nameOfStep(step));
   }
   const double range = axes.xMax - axes.xMin;
-  const double step = range > 20 ? 4 : range > 10 ? 2 : 1;
-  for (double x = axes.xMin; x <= axes.xMax; x += step) {
+  const double spacing = range > 20 ? 4 : range > 10 ? 2 : 1;
+  const int lines = static_cast<int>(range / spacing) + 1;
+  for (int number = 0; number < lines; ++number) {
+    const double x = axes.xMin + number * spacing;
     out += line(axes.atX(x), kTop, axes.atX(x), kHeight - kBottom, kLine);
     out += text(axes.atX(x), kHeight - kBottom + 18, "text-anchor=\"middle\"",
                 fixed(x, 0));
