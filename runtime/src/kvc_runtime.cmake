@@ -1,10 +1,17 @@
 # The runtime: static libraries, one above the other, for tools and tests, in
-# order: base (statuses, spec handles), devices, cache, run. For everybody else
-# all of them as one shared library and one archive.
+# order: quantise (rounding to the bit), base (statuses, spec handles), devices,
+# cache, run. For everybody else all of them as one shared library and one
+# archive.
+
+kvc_add_library(kvc_quantise
+  SRCS quantise/kvc/Quantise/Floats.cpp quantise/kvc/Quantise/PartQuantiser.cpp
+       quantise/kvc/Quantise/TensorQuantiser.cpp
+  LINK kvc_spec)
+target_include_directories(kvc_quantise PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/quantise)
 
 kvc_add_library(kvc_base
   SRCS base/kvc/Base/PresetsAPI.cpp base/kvc/Base/SpecHandle.cpp base/kvc/Base/Status.cpp
-  LINK kvc_spec)
+  LINK kvc_quantise)
 target_include_directories(kvc_base PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/base)
 target_compile_definitions(kvc_base PRIVATE KVC_VERSION="${PROJECT_VERSION}")
 
@@ -28,13 +35,13 @@ target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)
 # What the shared library shows is what the public headers declare: the version
 # script hides the rest, that of the standard library's templates included.
 set(kvc_runtime_objects "")
-foreach(library kvc_spec kvc_base kvc_host kvc_cache kvc_runtime)
+foreach(library kvc_spec kvc_quantise kvc_base kvc_host kvc_cache kvc_runtime)
   set_target_properties(${library} PROPERTIES
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   list(APPEND kvc_runtime_objects $<TARGET_OBJECTS:${library}>)
 endforeach()
 add_library(kvc_runtime_shared SHARED
-  $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
+  $<TARGET_OBJECTS:kvc_quantise> $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
 set(kvc_runtime_exports ${CMAKE_CURRENT_SOURCE_DIR}/kvc_runtime.map)
 target_link_options(kvc_runtime_shared PRIVATE LINKER:--version-script=${kvc_runtime_exports})
 set_target_properties(kvc_runtime_shared PROPERTIES
