@@ -28,8 +28,8 @@ def ConvertKVCToKVK : Pass<"convert-kvc-to-kvk", "::mlir::func::FuncOp"> {
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each product of codes: its types, and why.">,
   ];
-  let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {

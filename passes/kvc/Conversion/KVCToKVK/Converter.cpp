@@ -1,4 +1,5 @@
-//===- Converter.cpp - Blocks, loops and scratch --------------------------===//
+//===- Converter.cpp - Blocks and loops
+//------------------------------------===//
 //
 // Part of kvc.
 //
@@ -9,17 +10,12 @@
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace kvc {
 
 namespace {
-
-/// A cache line and a full AVX-512 register.
-constexpr int64_t kScratchAlignmentBytes = 64;
 
 bool touchesTiles(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isTile) ||
@@ -87,8 +83,12 @@ LogicalResult Converter::convertOp(Operation *op) {
     tiles[constant.getResult()].splat = elements.getSplatValue<TypedAttr>();
     return success();
   }
-  if (auto contract = dyn_cast<ContractOp>(op))
-    return success(succeeded(flush()) && succeeded(convertContract(contract)));
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    if (failed(flush()))
+      return failure();
+    convertContract(contract);
+    return success();
+  }
   return addToGroup(op);
 }
 
@@ -170,69 +170,6 @@ LogicalResult Converter::convertIf(scf::IfOp branch) {
     return success();
   builder.setInsertionPointToStart(newBranch.elseBlock());
   return convertBlock(*branch.elseBlock());
-}
-
-Value Converter::newScratch(MemRefType type) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
-  return memref::AllocaOp::create(
-      builder, function.getLoc(), type,
-      builder.getI64IntegerAttr(kScratchAlignmentBytes));
-}
-
-Value Converter::index(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, function.getLoc(), value);
-}
-
-void Converter::fill(Value scratch, TypedAttr element) {
-  Location loc = function.getLoc();
-  auto type = cast<MemRefType>(scratch.getType());
-  auto vectorType =
-      VectorType::get({type.getShape().back()}, type.getElementType());
-  Value splat = arith::ConstantOp::create(
-      builder, loc, SplatElementsAttr::get(vectorType, element));
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Value> indices;
-  for (int64_t extent : type.getShape().drop_back()) {
-    auto loop =
-        scf::ForOp::create(builder, loc, index(0), index(extent), index(1));
-    builder.setInsertionPointToStart(loop.getBody());
-    indices.push_back(loop.getInductionVar());
-  }
-  indices.push_back(index(0));
-  vector::StoreOp::create(builder, loc, splat, scratch, indices);
-}
-
-void Converter::copy(Value from, Value to) {
-  Location loc = function.getLoc();
-  auto type = cast<MemRefType>(to.getType());
-  auto vectorType =
-      VectorType::get({type.getShape().back()}, type.getElementType());
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Value> indices;
-  for (int64_t extent : type.getShape().drop_back()) {
-    auto loop =
-        scf::ForOp::create(builder, loc, index(0), index(extent), index(1));
-    builder.setInsertionPointToStart(loop.getBody());
-    indices.push_back(loop.getInductionVar());
-  }
-  indices.push_back(index(0));
-  Value moved = vector::LoadOp::create(builder, loc, vectorType, from, indices);
-  vector::StoreOp::create(builder, loc, moved, to, indices);
-}
-
-Value Converter::scratchOf(Value tile) {
-  TileValue &value = tiles[tile];
-  if (value.scratch)
-    return value.scratch;
-  Value scratch = newScratch(TileShape::of(tile.getType()).scratchType());
-  if (value.splat)
-    fill(scratch, value.splat);
-  else
-    vector::StoreOp::create(builder, tile.getLoc(), value.vector, scratch,
-                            ValueRange{index(0)});
-  value.scratch = scratch;
-  return scratch;
 }
 
 Value Converter::carriedScratchFor(Value result, Operation *last) {

@@ -11,9 +11,9 @@
 //   - neighbouring tile operations with the same loops form a *group*, which is
 //     emitted as one loop nest (Groups.cpp; what stands inside it:
 //     Elements.cpp, Rotate.cpp, Memory.cpp);
-//   - contractions of codes become kvk.dot (Contract.cpp);
-//   - tiles carried by a loop live in one scratch memref that every iteration
-//     updates in place (Converter.cpp).
+//   - contractions become kvk.dot (Contract.cpp; integer weights: Weights.cpp);
+//   - tiles carried by a loop live in one scratch memref (Scratch.cpp) that
+//     every iteration updates in place (Converter.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ struct StoredCodes {
 
 /// Neighbouring tile operations that run in one loop nest.
 struct Group {
-  llvm::SmallVector<TileDim, 3> loops;
+  llvm::SmallVector<TileLoop, 4> loops;
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
@@ -51,17 +51,23 @@ bool isWidening(mlir::Operation *op);
 /// splits of its channels), so that no element of it is ever materialised.
 bool onlyDotsRead(mlir::Value codes);
 
+/// Whether an operation mixes the channels of a row, so that it takes even wide
+/// rows as one vector.
+bool needsWholeRows(mlir::Operation *op);
+
 /// One iteration of a group's loop nest while its body is emitted.
 struct Iteration {
-  Iteration(llvm::ArrayRef<TileDim> loops, llvm::ArrayRef<mlir::Value> ivs)
+  Iteration(llvm::ArrayRef<TileLoop> loops, llvm::ArrayRef<mlir::Value> ivs)
       : loops(loops), ivs(ivs.begin(), ivs.end()) {}
 
-  llvm::ArrayRef<TileDim> loops;
-  llvm::SmallVector<mlir::Value, 3> ivs;           ///< One per loop.
+  llvm::ArrayRef<TileLoop> loops;
+  llvm::SmallVector<mlir::Value, 4> ivs;           ///< One per loop.
   llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Tiles of this iteration.
 
   bool isLoop(llvm::StringRef dim) const;
-  /// The induction variable of a dim that is a loop here.
+  /// A tile's loops and vector here: whole rows where chunks are no loop.
+  TileShape shapeOf(mlir::Type tile) const;
+  /// The induction variable of a dim whose indices are a loop here.
   mlir::Value iv(llvm::StringRef dim) const;
 };
 
@@ -74,21 +80,15 @@ public:
   mlir::LogicalResult run();
 
 private:
-  // Converter.cpp: blocks, loops, scratch.
+  // Converter.cpp: blocks and loops.
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convertOp(mlir::Operation *op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp loop);
   mlir::LogicalResult convertIf(mlir::scf::IfOp branch);
   void noteOperands();
-  mlir::Value newScratch(mlir::MemRefType type);
-  mlir::Value index(int64_t value);
   mlir::Value scalar(mlir::Value value) {
     return scalars.lookupOrDefault(value);
   }
-  void fill(mlir::Value scratch, mlir::TypedAttr element);
-  void copy(mlir::Value from, mlir::Value to);
-  /// The tile as a scratch memref, spilling a vector or filling a constant.
-  mlir::Value scratchOf(mlir::Value tile);
   /// A carried tile's memref if `result` may be written there directly: nothing
   /// after operation `last` reads the carried value any more.
   mlir::Value carriedScratchFor(mlir::Value result, mlir::Operation *last);
@@ -100,6 +100,8 @@ private:
   mlir::LogicalResult emitNest(const Group &group);
   mlir::Value tokenBound(const Group &group);
   mlir::Value inIteration(Iteration &iteration, mlir::Value tile);
+  /// Where this iteration's vector begins in its dim.
+  mlir::Value beginOf(const TileShape &shape, const Iteration &iteration);
   void storeInIteration(const Iteration &iteration, mlir::Value value,
                         const TileShape &shape, mlir::Value scratch);
   void reinterpret(mlir::Operation *op);
@@ -131,6 +133,25 @@ private:
     /// What rounding to i16 left, as another pair of rows and scale, and an i1:
     /// it matters. Null: it never does.
     mlir::Value residualRows, residualScale, residualMatters;
+
+    static Weights floats(mlir::Value rows) {
+      Weights weights;
+      weights.rows = rows;
+      return weights;
+    }
+  };
+  struct DotOperand {
+    LoadCodesOp codes; ///< Null: a panel.
+    mlir::Value panel; ///< memref<TxCxf32>.
+    int64_t tokens = 0;
+    bool sumsTokens = false, isInteger = false;
+  };
+  /// Where the product with channels [channel, channel + channels) of an
+  /// operand goes, and the factor of each of its lanes, if any.
+  struct Product {
+    mlir::Value into, laneScale, channel;
+    int64_t channels;
+    bool accumulates;
   };
   /// carried * alpha + dot, yielded as the next carried.
   struct Accumulation {
@@ -144,18 +165,37 @@ private:
   /// Contractions without channels on the right are sums of metadata:
   /// elementwise products and a reduction.
   void expandSkinnyContracts();
-  mlir::LogicalResult convertContract(ContractOp contract);
-  mlir::LogicalResult emitDots(ContractOp contract, LoadCodesOp codes,
-                               mlir::Value into, bool accumulates);
-  mlir::LogicalResult emitPanelDot(ContractOp contract, mlir::Value into,
-                                   bool accumulates);
-  void rescaleRows(mlir::Value rows, mlir::Value alpha);
-  void zeroRowsFrom(mlir::Value panel, mlir::Value first);
+  void convertContract(ContractOp contract);
+  DotOperand operandOf(ContractOp contract);
+  void emitDots(ContractOp contract, mlir::Value into, bool accumulates);
+  void emitDot(const DotOperand &operand, const Weights &weights,
+               const Product &product);
+
+  // Weights.cpp
   Weights weightsOf(mlir::Value tile, mlir::Value rows, ContractOp contract,
                     bool integer);
   Weights quantise(mlir::Value rows);
   void addResidual(Weights &weights, mlir::Value rows);
   mlir::Value anyRowStandsOut(mlir::Value rows);
+
+  // Scratch.cpp
+  mlir::Value newScratch(mlir::MemRefType type);
+  mlir::Value index(int64_t value);
+  /// The chunks of `extent` channels: in a loop, or one.
+  void
+  forChunks(int64_t extent,
+            llvm::function_ref<void(mlir::Value begin, int64_t lanes)> body);
+  /// The vectors of scratch: their type, and the indices of each.
+  void forVectors(
+      mlir::MemRefType type,
+      llvm::function_ref<void(mlir::VectorType vector, mlir::ValueRange at)>
+          body);
+  void fill(mlir::Value scratch, mlir::TypedAttr element);
+  void copy(mlir::Value from, mlir::Value to);
+  /// The tile as a scratch memref, spilling a vector or filling a constant.
+  mlir::Value scratchOf(mlir::Value tile);
+  void rescaleRows(mlir::Value rows, mlir::Value alpha);
+  void zeroRowsFrom(mlir::Value panel, mlir::Value first);
   mlir::Value flatRows(mlir::Value scratch);
   mlir::Value expandRows(mlir::Value scratch, mlir::MemRefType type);
   mlir::Value blockOf(mlir::Value scratch, mlir::Value block);

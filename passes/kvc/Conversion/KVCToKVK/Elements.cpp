@@ -102,7 +102,7 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
 
   Value result;
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    Type type = TileShape::of(broadcast.getType()).iterationType();
+    Type type = iteration.shapeOf(broadcast.getType()).iterationType();
     result = splatTo(builder, loc, type,
                      inIteration(iteration, broadcast.getSource()));
   } else if (isa<IotaOp>(op)) {
@@ -154,7 +154,8 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(inIteration(iteration, operand));
-    Type type = TileShape::of(op->getResult(0).getType()).iterationType();
+    Type type =
+        iteration.shapeOf(op->getResult(0).getType()).iterationType();
     result = builder
                  .create(loc, op->getName().getIdentifier(), operands, type,
                          op->getAttrs())
@@ -169,22 +170,29 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
 Value Converter::emitIota(Operation *op, const Iteration &iteration) {
   auto iota = cast<IotaOp>(op);
   Location loc = op->getLoc();
-  TileShape shape = TileShape::of(iota.getType());
+  TileShape shape = iteration.shapeOf(iota.getType());
   if (!shape.vector)
     return arith::IndexCastOp::create(builder, loc, shape.element,
-                                      iteration.iv(shape.loops.front().first));
+                                      iteration.iv(shape.loops.front().dim));
   auto type = cast<VectorType>(shape.iterationType());
   SmallVector<APInt> values;
-  for (int64_t i = 0; i < shape.vector->second; ++i)
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
     values.push_back(APInt(type.getElementTypeBitWidth(), i));
-  return arith::ConstantOp::create(builder, loc,
-                                   DenseElementsAttr::get(type, values));
+  Value lanes = arith::ConstantOp::create(builder, loc,
+                                          DenseElementsAttr::get(type, values));
+  if (type.getNumElements() == shape.vector->second)
+    return lanes;
+  Value begin = arith::IndexCastOp::create(builder, loc, shape.element,
+                                           beginOf(shape, iteration));
+  return arith::AddIOp::create(
+      builder, loc, lanes,
+      vector::BroadcastOp::create(builder, loc, type, begin));
 }
 
 Value Converter::emitReduce(Operation *op, Iteration &iteration) {
   auto reduce = cast<ReduceOp>(op);
   Location loc = op->getLoc();
-  TileShape shape = TileShape::of(reduce.getSource().getType());
+  TileShape shape = iteration.shapeOf(reduce.getSource().getType());
   Value value = inIteration(iteration, reduce.getSource());
   if (reduce.getKind() == ReductionKind::PairwiseAdd)
     return addPairwise(builder, loc, value);
@@ -196,8 +204,8 @@ Value Converter::emitReduce(Operation *op, Iteration &iteration) {
         reduce.getKind() == ReductionKind::Add ? arith::FastMathFlags::reassoc
                                                : arith::FastMathFlags::none);
 
-  bool reducesLoops = llvm::any_of(shape.loops, [&](const TileDim &loop) {
-    return !hasDim(reduce.getType(), loop.first);
+  bool reducesLoops = llvm::any_of(shape.loops, [&](const TileLoop &loop) {
+    return !hasDim(reduce.getType(), loop.dim);
   });
   if (!reducesLoops)
     return value;

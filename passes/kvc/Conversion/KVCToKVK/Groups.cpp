@@ -40,10 +40,12 @@ Type iterationTile(Operation *op) {
   return widest;
 }
 
-bool sameLoops(ArrayRef<TileDim> a, ArrayRef<TileDim> b) {
-  return llvm::equal(a, b, [](const TileDim &x, const TileDim &y) {
-    return x.first == y.first && x.second == y.second;
-  });
+/// The loops of an operation's nest.
+SmallVector<TileLoop, 4> loopsOf(Operation *op, Type tile) {
+  SmallVector<TileLoop, 4> loops = TileShape::of(tile).loops;
+  if (needsWholeRows(op))
+    llvm::erase_if(loops, [](const TileLoop &loop) { return loop.isChunks(); });
+  return loops;
 }
 
 /// A reduction over one of the loops: complete only after the whole nest.
@@ -51,9 +53,9 @@ bool reducesLoops(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce)
     return false;
-  return llvm::any_of(TileShape::of(reduce.getSource().getType()).loops,
-                      [&](const TileDim &loop) {
-                        return !hasDim(reduce.getType(), loop.first);
+  return llvm::any_of(loopsOf(op, reduce.getSource().getType()),
+                      [&](const TileLoop &loop) {
+                        return !hasDim(reduce.getType(), loop.dim);
                       });
 }
 
@@ -71,16 +73,38 @@ TypedAttr identityOf(ReduceOp reduce, Builder &builder) {
 
 } // namespace
 
+bool needsWholeRows(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() == ReductionKind::PairwiseAdd;
+  return isa<RotateOp>(op);
+}
+
+TileShape Iteration::shapeOf(Type tile) const {
+  TileShape shape = TileShape::of(tile);
+  llvm::erase_if(shape.loops, [&](const TileLoop &loop) {
+    return loop.isChunks() && !llvm::is_contained(loops, loop);
+  });
+  return shape;
+}
+
 bool Iteration::isLoop(StringRef dim) const {
-  return llvm::any_of(loops,
-                      [&](const TileDim &loop) { return loop.first == dim; });
+  return llvm::any_of(loops, [&](const TileLoop &loop) {
+    return loop.dim == dim && !loop.isChunks();
+  });
 }
 
 Value Iteration::iv(StringRef dim) const {
   for (auto [loop, iv] : llvm::zip_equal(loops, ivs))
-    if (loop.first == dim)
+    if (loop.dim == dim && !loop.isChunks())
       return iv;
   llvm_unreachable("not a loop of this nest");
+}
+
+Value Converter::beginOf(const TileShape &shape, const Iteration &iteration) {
+  for (auto [loop, iv] : llvm::zip_equal(iteration.loops, iteration.ivs))
+    if (loop.dim == shape.vector->first && loop.isChunks())
+      return iv;
+  return index(0);
 }
 
 LogicalResult Converter::addToGroup(Operation *op) {
@@ -109,18 +133,17 @@ LogicalResult Converter::addToGroup(Operation *op) {
            reducesLoops(producer);
   });
 
-  TileShape shape = TileShape::of(iterationTile(op));
-  if (shape.loops.empty()) {
+  SmallVector<TileLoop, 4> loops = loopsOf(op, iterationTile(op));
+  if (loops.empty()) {
     if (readsPending && failed(flush()))
       return failure();
     return emitUniform(op);
   }
   if (!pending.ops.empty() &&
-      (readsUnfinished || !sameLoops(pending.loops, shape.loops)) &&
-      failed(flush()))
+      (readsUnfinished || pending.loops != loops) && failed(flush()))
     return failure();
   if (pending.ops.empty())
-    pending.loops = shape.loops;
+    pending.loops = std::move(loops);
   pending.ops.push_back(op);
   return success();
 }
@@ -129,8 +152,17 @@ LogicalResult Converter::emitUniform(Operation *op) {
   Iteration iteration({}, {});
   if (failed(emitInIteration(op, iteration)))
     return failure();
-  for (Value result : op->getResults())
-    tiles[result].vector = iteration.values[result];
+  for (Value result : op->getResults()) {
+    TileShape shape = TileShape::of(result.getType());
+    if (shape.loops.empty()) {
+      tiles[result].vector = iteration.values[result];
+      continue;
+    }
+    // Others take this row in chunks.
+    Value scratch = newScratch(shape.scratchType());
+    tiles[result].scratch = scratch;
+    storeInIteration(iteration, iteration.values[result], shape, scratch);
+  }
   return success();
 }
 
@@ -148,7 +180,7 @@ LogicalResult Converter::emitNest(const Group &group) {
   DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
 
   bool loopsOverTokens = llvm::any_of(
-      group.loops, [](const TileDim &loop) { return loop.first == "t"; });
+      group.loops, [](const TileLoop &loop) { return loop.dim == "t"; });
   Value tokens = loopsOverTokens ? tokenBound(group) : Value();
 
   // Scratch for what outlives an iteration; accumulators start from their
@@ -180,19 +212,19 @@ LogicalResult Converter::emitNest(const Group &group) {
           !members.contains(operand.getDefiningOp())) {
         TileShape shape = TileShape::of(operand.getType());
         bool vectorIsLoop =
-            shape.vector && llvm::any_of(group.loops, [&](const TileDim &loop) {
-              return loop.first == shape.vector->first;
-            });
+            shape.vector &&
+            Iteration(group.loops, {}).isLoop(shape.vector->first);
         if (tiles[operand].vector && vectorIsLoop)
           scratchOf(operand);
       }
 
   OpBuilder::InsertionGuard guard(builder);
   Iteration iteration(group.loops, {});
-  for (const TileDim &loop : group.loops) {
-    Value bound = loop.first == "t" ? tokens : Value();
-    auto nest = scf::ForOp::create(
-        builder, loc, index(0), bound ? bound : index(loop.second), index(1));
+  for (const TileLoop &loop : group.loops) {
+    Value bound = loop.dim == "t" ? tokens : Value();
+    auto nest = scf::ForOp::create(builder, loc, index(0),
+                                   bound ? bound : index(loop.extent),
+                                   index(loop.step));
     builder.setInsertionPointToStart(nest.getBody());
     iteration.ivs.push_back(nest.getInductionVar());
   }
@@ -230,7 +262,7 @@ Value Converter::inIteration(Iteration &iteration, Value tile) {
     return value;
 
   Location loc = tile.getLoc();
-  TileShape shape = TileShape::of(tile.getType());
+  TileShape shape = iteration.shapeOf(tile.getType());
   bool asScalar = !shape.vector || iteration.isLoop(shape.vector->first);
   const TileValue &value = tiles[tile];
   if (value.splat) {
@@ -244,10 +276,12 @@ Value Converter::inIteration(Iteration &iteration, Value tile) {
     return value.vector;
 
   SmallVector<Value> indices;
-  for (const TileDim &loop : shape.loops)
-    indices.push_back(iteration.iv(loop.first));
+  for (const TileLoop &loop : shape.loops)
+    if (!loop.isChunks())
+      indices.push_back(iteration.iv(loop.dim));
   if (shape.vector)
-    indices.push_back(asScalar ? iteration.iv(shape.vector->first) : index(0));
+    indices.push_back(asScalar ? iteration.iv(shape.vector->first)
+                               : beginOf(shape, iteration));
   Value &loaded = iteration.values[tile];
   if (asScalar)
     loaded = memref::LoadOp::create(builder, loc, value.scratch, indices);
@@ -262,11 +296,13 @@ void Converter::storeInIteration(const Iteration &iteration, Value value,
                                  const TileShape &shape, Value scratch) {
   Location loc = value.getLoc();
   SmallVector<Value> indices;
-  for (const TileDim &loop : shape.loops)
-    indices.push_back(iteration.iv(loop.first));
+  for (const TileLoop &loop : shape.loops)
+    if (!loop.isChunks())
+      indices.push_back(iteration.iv(loop.dim));
   bool isVector = isa<VectorType>(value.getType());
   if (shape.vector)
-    indices.push_back(isVector ? index(0) : iteration.iv(shape.vector->first));
+    indices.push_back(isVector ? beginOf(shape, iteration)
+                               : iteration.iv(shape.vector->first));
   if (isVector)
     vector::StoreOp::create(builder, loc, value, scratch, indices);
   else

@@ -82,12 +82,16 @@ Converter::QueryRow Converter::queryRow(Value row, Value rowEnd, Value kvHead,
   return result;
 }
 
-/// First channel of this iteration: its channel block times the block's size.
+/// First channel of this iteration: its place in the block behind the blocks
+/// before it.
 Value Converter::channelOf(const TileShape &shape, const Iteration &iteration) {
+  Value begin = beginOf(shape, iteration);
   if (!shape.isLoop("b"))
-    return index(0);
-  return arith::MulIOp::create(builder, function.getLoc(), iteration.iv("b"),
-                               index(shape.vector->second));
+    return begin;
+  Location loc = function.getLoc();
+  Value block = arith::MulIOp::create(builder, loc, iteration.iv("b"),
+                                      index(shape.vector->second));
+  return arith::AddIOp::create(builder, loc, block, begin);
 }
 
 bool Converter::emitMemory(Operation *op, Iteration &iteration) {
@@ -112,8 +116,10 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
             queryRow(scalar(load.getRow()), scalar(load.getRowEnd()),
                      scalar(load.getKvHead()), load.getGroup(), iteration);
         auto type = cast<VectorType>(typeOf(load.getResult()));
-        Value value = loadAs(builder, loc, type, scalar(load.getMemref()),
-                             {row.query, row.head, index(0)});
+        Value value =
+            loadAs(builder, loc, type, scalar(load.getMemref()),
+                   {row.query, row.head,
+                    beginOf(TileShape::of(load.getType()), iteration)});
         Value zero =
             arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
         define(load.getResult(),
@@ -201,7 +207,7 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
             scalar(load.getSplit()),
             arith::MinSIOp::create(builder, loc, row, last)};
         if (isa<VectorType>(typeOf(load.getResult())))
-          indices.push_back(index(0));
+          indices.push_back(beginOf(TileShape::of(load.getType()), iteration));
         define(load.getResult(), loadAs(builder, loc, typeOf(load.getResult()),
                                         scalar(load.getMemref()), indices));
         return true;
@@ -216,7 +222,8 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         guarded(inRange, [&] {
           SmallVector<Value> indices{row};
           if (isa<VectorType>(value.getType()))
-            indices.push_back(index(0));
+            indices.push_back(
+                beginOf(TileShape::of(store.getSource().getType()), iteration));
           storeTo(builder, loc, value, scalar(store.getMemref()), indices);
         });
         return true;
@@ -235,7 +242,8 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         guarded(row.inRange, [&] {
           SmallVector<Value> indices{row.query, row.head};
           if (isa<VectorType>(value.getType()))
-            indices.push_back(index(0));
+            indices.push_back(
+                beginOf(TileShape::of(store.getSource().getType()), iteration));
           storeTo(builder, loc, value, scalar(store.getMemref()), indices);
         });
         return true;

@@ -22,6 +22,16 @@ bool isChannelDim(StringRef name) {
 
 } // namespace
 
+int64_t chunkLanes(int64_t extent) {
+  constexpr int64_t most = 128, least = 8;
+  if (extent <= most)
+    return extent;
+  for (int64_t lanes = most; lanes >= least; lanes -= least)
+    if (extent % lanes == 0)
+      return lanes;
+  return extent;
+}
+
 TileShape TileShape::of(Type tile) {
   auto tensor = cast<RankedTensorType>(tile);
   TileShape shape;
@@ -36,25 +46,34 @@ TileShape TileShape::of(Type tile) {
   for (StringRef name : {"r", "t", "b"})
     for (const TileDim &dim : dims)
       if (dim.first == name && !(shape.vector && shape.vector->first == name))
-        shape.loops.push_back(dim);
+        shape.loops.push_back({dim.first, dim.second});
+  if (shape.vector && isChannelDim(shape.vector->first)) {
+    auto [dim, extent] = *shape.vector;
+    if (int64_t lanes = chunkLanes(extent); lanes < extent)
+      shape.loops.push_back({dim, extent, lanes});
+  }
   return shape;
 }
 
 bool TileShape::isLoop(StringRef dim) const {
-  return llvm::any_of(loops,
-                      [&](const TileDim &loop) { return loop.first == dim; });
+  return llvm::any_of(loops, [&](const TileLoop &loop) {
+    return loop.dim == dim && !loop.isChunks();
+  });
 }
 
 Type TileShape::iterationType() const {
   if (!vector)
     return element;
-  return VectorType::get({vector->second}, element);
+  bool isChunked = !loops.empty() && loops.back().isChunks();
+  return VectorType::get({isChunked ? loops.back().step : vector->second},
+                         element);
 }
 
 MemRefType TileShape::scratchType() const {
   SmallVector<int64_t> extents;
-  for (const TileDim &loop : loops)
-    extents.push_back(loop.second);
+  for (const TileLoop &loop : loops)
+    if (!loop.isChunks())
+      extents.push_back(loop.extent);
   if (vector)
     extents.push_back(vector->second);
   return MemRefType::get(extents, element);

@@ -10,9 +10,11 @@
 //
 //   channels (c, d, e) if there are any, else tokens (t), else none (scalars).
 //
+// Channels that are too many for one vector are a loop over chunks as well.
+//
 // So a tile without loops is one SSA vector, and any other tile that lives
-// longer than one loop iteration is a scratch memref [loops in the order r t
-// b][vector].
+// longer than one loop iteration is a scratch memref
+// [loops in the order r t b][vector dim].
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +29,29 @@
 
 namespace kvc {
 
+/// Elements of one vector where a row of `extent` channels is taken in chunks:
+/// machine code for vectors of many registers is slow to make.
+int64_t chunkLanes(int64_t extent);
+
+/// A loop over one dim: over its indices, or over chunks of `step`.
+struct TileLoop {
+  llvm::StringRef dim;
+  int64_t extent, step = 1;
+
+  bool isChunks() const { return step != 1; }
+  bool operator==(const TileLoop &) const = default;
+};
+
 /// A tile type split into its loops and its vector dim.
 struct TileShape {
-  llvm::SmallVector<TileDim, 3> loops; ///< In the order r, t, b.
+  /// In the order r, t, b, then chunks of the vector dim.
+  llvm::SmallVector<TileLoop, 4> loops;
   std::optional<TileDim> vector;
   mlir::Type element;
 
   static TileShape of(mlir::Type tile);
 
+  /// Whether there is a loop over the indices of `dim`.
   bool isLoop(llvm::StringRef dim) const;
   /// Type of the tile inside its loops: a 1-D vector or the element.
   mlir::Type iterationType() const;

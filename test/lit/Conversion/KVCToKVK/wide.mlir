@@ -1,0 +1,33 @@
+// RUN: kvc-opt %s --convert-kvc-to-kvk --canonicalize | FileCheck %s
+
+// Rows of more channels than one vector takes are loops over chunks: what is
+// summed over all of them is complete only behind the loops, and what reads the
+// sum is a nest of its own.
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 192}>, io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>, value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}, zero = "min"}>>
+
+// CHECK-LABEL: func.func @wide
+// CHECK:         %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<4xf32>
+// CHECK:         %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<4x192xf32>
+// CHECK:         vector.store %{{.*}}, %[[SUMS]]
+// CHECK:         scf.for %[[R:.*]] = %c0 to %c4 step %c1
+// CHECK-NEXT:      scf.for %[[C:.*]] = %c0 to %c192 step %c96
+// CHECK:             vector.load %{{.*}}[%{{.*}}, %{{.*}}, %[[C]]] : {{.*}}, vector<96xf16>
+// CHECK:             %[[SUM:.*]] = vector.reduction <add>
+// CHECK:             %[[BEFORE:.*]] = memref.load %[[SUMS]][%[[R]]]
+// CHECK:             arith.addf %[[BEFORE]], %[[SUM]]
+// CHECK:             vector.store %{{.*}}, %[[ROWS]][%[[R]], %[[C]]] : memref<4x192xf32>, vector<96xf32>
+// CHECK:         scf.for %[[R:.*]] = %c0 to %c4 step %c1
+// CHECK-NEXT:      scf.for %[[C:.*]] = %c0 to %c192 step %c96
+// CHECK:             memref.load %[[SUMS]][%[[R]]]
+// CHECK:             vector.load %[[ROWS]][%[[R]], %[[C]]]
+// CHECK:             vector.store %{{.*}}[%{{.*}}, %[[C]]] : memref<?x192xf32>, vector<96xf32>
+func.func @wide(%mem: memref<?x?x192xf16, strided<[?, ?, 1]>>, %out: memref<?x192xf32>, %sums: memref<?xf32>, %head: index, %row: index, %end: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x192xf16, strided<[?, ?, 1]>> to tensor<4x192xf32, #kvc.dims<r, d>>
+  %m = kvc.reduce add %q : tensor<4x192xf32, #kvc.dims<r, d>> to tensor<4xf32, #kvc.dims<r>>
+  %b = kvc.broadcast %m : tensor<4xf32, #kvc.dims<r>> to tensor<4x192xf32, #kvc.dims<r, d>>
+  %x = arith.mulf %q, %b : tensor<4x192xf32, #kvc.dims<r, d>>
+  kvc.store_partial %x, %out[%row to %end] : tensor<4x192xf32, #kvc.dims<r, d>>, memref<?x192xf32>
+  kvc.store_partial %m, %sums[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
+  return
+}
