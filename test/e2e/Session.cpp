@@ -147,7 +147,8 @@ GuardedRuns Session::blockTables() const {
   return tables;
 }
 
-Attended Session::attend(const Engine &engine, const kvc_parallel_for *threads,
+Attended Session::attend(const kvc_module *module,
+                         const kvc_parallel_for *threads,
                          bool ownTables) const {
   Diag diag;
   const spec::Attention &attention = spec.attention;
@@ -159,7 +160,7 @@ Attended Session::attend(const Engine &engine, const kvc_parallel_for *threads,
   }
   kvc_plan_options options{};
   options.struct_size = sizeof(options);
-  options.module = engine.module();
+  options.module = module;
   options.num_sequences = int64_t(batch());
   options.queries = queries.data();
   options.lengths = lengths.data();

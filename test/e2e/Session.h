@@ -48,11 +48,15 @@ public:
   Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
           RowOrder rowOrder, int64_t chunk);
 
-  /// Attends through any engine whose kernels read this cache. A paged cache's
+  /// Attends through any module whose kernels read this cache. A paged cache's
   /// tables are handed over as an engine of its own would, in guarded memory,
   /// with `ownTables`.
-  Attended attend(const Engine &engine, const kvc_parallel_for *threads,
+  Attended attend(const kvc_module *module, const kvc_parallel_for *threads,
                   bool ownTables = false) const;
+  Attended attend(const Engine &engine, const kvc_parallel_for *threads,
+                  bool ownTables = false) const {
+    return attend(engine.module(), threads, ownTables);
+  }
   Unpacked unpack(const Engine &engine, spec::Tensor tensor) const;
 
   /// What is wrong with the bytes of a cache whose order means `order`, nhd or

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Transforms/CarriedSum.h"
 #include "kvc/Transforms/Passes.h"
 #include "kvc/Transforms/Placement.h"
 #include "kvc/Transforms/TileBuilder.h"
@@ -32,12 +33,10 @@ namespace kvc {
 
 namespace {
 
-Value onlyResultUser(Value value, StringRef name) {
-  if (!value.hasOneUse())
-    return {};
-  Operation *user = *value.user_begin();
-  return user->getName().getStringRef() == name ? user->getResult(0) : Value();
-}
+/// Values of 1e-37 have scales so small that p * s underflows. It is taken
+/// kEnlarge times as large, which a sum of 2^30 tokens outlives, unless a tile
+/// has a scale of kLarge or more.
+constexpr double kEnlarge = 0x1p90, kLarge = 1;
 
 class Rewrite {
 public:
@@ -48,10 +47,17 @@ public:
 
   void run() {
     scaleInRegisters = dequantize.getScalePlace() == Place::Register;
+    bool zeroLeaves =
+        dequantize.getZero() && dequantize.getZeroPlace() != Place::Register;
     Value codes = operandOfProduct();
+    if (zeroLeaves && !contraction.givesScores() && carryOutputZero())
+      zeroLeaves = false;
     Value result = product(codes);
-    if (dequantize.getZero() && dequantize.getZeroPlace() != Place::Register)
-      result = withZeroTerm(result);
+    if (zeroLeaves)
+      result =
+          b.add(result, b.broadcast(contraction.givesScores() ? scoreZero()
+                                                              : outputZero(),
+                                    result.getType()));
     contract.replaceAllUsesWith(result);
     contract.erase();
     if (dequantize->use_empty())
@@ -74,20 +80,16 @@ private:
       x = arith::ExtFOp::create(b, f32Like(codes), codes);
     bool zeroInRegisters =
         dequantize.getZero() && dequantize.getZeroPlace() == Place::Register;
-    bool addsMinimum =
-        zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Min;
-    // Without a zero there is no m that could take the centre; beside it in
-    // registers m would only lose digits to it.
-    if ((!dequantize.getZero() || addsMinimum) && dequantize.getCentre() != 0)
+    // Without a zero there is no m that could take the centre; beside a zero in
+    // registers it would only cost the zero digits.
+    if ((!dequantize.getZero() || zeroInRegisters) &&
+        dequantize.getCentre() != 0)
       x = b.add(x, centre());
     if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Code)
-      x = b.add(
-          x, b.broadcast(b.sub(b.constantLike(dequantize.getZero(), centre()),
-                               dequantize.getZero()),
-                         x.getType()));
+      x = b.sub(x, b.broadcast(dequantize.getZero(), x.getType()));
     if (scaleInRegisters)
       x = b.mul(x, b.broadcast(dequantize.getScale(), x.getType()));
-    if (addsMinimum)
+    if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Min)
       x = b.add(x, b.broadcast(dequantize.getZero(), x.getType()));
     return x;
   }
@@ -115,15 +117,11 @@ private:
       return b.mul(ContractOp::create(b, type, lhs, codes),
                    b.broadcast(scale, type));
     case Place::Query:
-    case Place::P: {
-      SmallVector<TileDim> dims = tileDimsOf(lhs.getType());
-      for (TileDim dim : tileDimsOf(scale.getType()))
-        if (!hasDim(lhs.getType(), dim.first))
-          dims.push_back(dim);
-      RankedTensorType scaled = makeTile(b.getContext(), dims, b.getF32Type());
-      Value rows = b.mul(b.broadcast(lhs, scaled), b.broadcast(scale, scaled));
-      return ContractOp::create(b, type, rows, codes);
-    }
+      return ContractOp::create(b, type, scaledRows(lhs), codes);
+    case Place::P:
+      if (scalesHaveExponentsOfF32(contraction))
+        return productInUnits(codes);
+      return ContractOp::create(b, type, scaledRows(lhs), codes);
     case Place::Partial: {
       SmallVector<TileDim> dims = tileDimsOf(type);
       for (TileDim dim : tileDimsOf(scale.getType()))
@@ -140,11 +138,68 @@ private:
     llvm_unreachable("handled above");
   }
 
-  /// result + sum over X of A * m.
-  Value withZeroTerm(Value result) {
-    Value m = minimum();
-    return contraction.givesScores() ? withScoreZero(result, m)
-                                     : withOutputZero(result, m);
+  /// The rows times the scale, with its blocks of channels.
+  Value scaledRows(Value rows) {
+    Value scale = dequantize.getScale();
+    SmallVector<TileDim> dims = tileDimsOf(rows.getType());
+    for (TileDim dim : tileDimsOf(scale.getType()))
+      if (!hasDim(rows.getType(), dim.first))
+        dims.push_back(dim);
+    RankedTensorType scaled = makeTile(b.getContext(), dims, b.getF32Type());
+    return b.mul(b.broadcast(rows, scaled), b.broadcast(scale, scaled));
+  }
+
+  /// The product of p * s where that may underflow: p is enlarged before and
+  /// the sum over all tiles made small behind their loop. A tile of large
+  /// scales ends that for its rows, and what was summed before shrinks with the
+  /// decay.
+  Value productInUnits(Value codes) {
+    Value p = contract.getLhs();
+    auto type = cast<RankedTensorType>(contract.getType());
+    Value factor = enlargement(p);
+    std::optional<CarriedSum> sum = CarriedSum::of(contract.getResult());
+    if (!sum || !sum->canDecayBehind(contract)) {
+      Value rows = scaledRows(b.mul(p, b.broadcast(factor, p.getType())));
+      return b.mul(ContractOp::create(b, type, rows, codes), inverse(factor));
+    }
+    b.setInsertionPoint(sum->getLoop());
+    Value init = b.constantLike(factor, kEnlarge);
+    b.setInsertionPoint(contract);
+    Value last = sum->carryBeside(init, [&](Value before) -> Value {
+      factor = arith::MinNumFOp::create(b, before, factor);
+      sum->setDecay(b, b.mul(sum->getDecay(), b.div(factor, before)));
+      return factor;
+    });
+    b.setInsertionPointAfter(sum->getLoop());
+    Value enlarged = sum->getResult();
+    Value small = b.mul(enlarged, inverse(last));
+    enlarged.replaceAllUsesExcept(small, small.getDefiningOp());
+    b.setInsertionPoint(contract);
+    Value rows = scaledRows(b.mul(p, b.broadcast(factor, p.getType())));
+    return ContractOp::create(b, type, rows, codes);
+  }
+
+  Value inverse(Value factor) {
+    return b.div(b.constantLike(factor, 1.0), factor);
+  }
+
+  /// For each row of `p`, by how much this tile's products may be enlarged.
+  Value enlargement(Value p) {
+    Value size = dequantize.getScale();
+    size = b.max(size, b.mul(size, -1.0));
+    auto reduceTo = [&](Type type) {
+      if (size.getType() != type)
+        size = ReduceOp::create(b, type, ReductionKind::MaxNumF, size);
+    };
+    SmallVector<StringRef> contracted = contraction.contracted(), rows;
+    reduceTo(tileWithDims(p.getType(), contracted));
+    for (StringRef dim : dimsOf(p.getType()))
+      if (!llvm::is_contained(contracted, dim))
+        rows.push_back(dim);
+    size = b.broadcast(size, p.getType());
+    reduceTo(tileWithDims(p.getType(), rows));
+    return b.select(b.compare(arith::CmpFPredicate::OLT, size, kLarge),
+                    b.constantLike(size, kEnlarge), b.constantLike(size, 1.0));
   }
 
   /// The dims of the result that `lhs` or `m` has: where the term varies.
@@ -158,11 +213,12 @@ private:
 
   /// Scores: A is summed over what m does not depend on before it meets m, once
   /// per query.
-  Value withScoreZero(Value result, Value m) {
-    Value sum = contract.getLhs();
+  Value scoreZero() {
+    Value sum = contract.getLhs(), m = minimum();
+    Type result = contract.getType();
     SmallVector<StringRef> kept;
     for (StringRef dim : dimsOf(sum.getType()))
-      if (hasDim(result.getType(), dim) || hasDim(m.getType(), dim))
+      if (hasDim(result, dim) || hasDim(m.getType(), dim))
         kept.push_back(dim);
     if (kept.size() < dimsOf(sum.getType()).size()) {
       OpBuilder::InsertionGuard guard(b);
@@ -174,73 +230,34 @@ private:
       return hasDim(sum.getType(), dim);
     });
     if (!contracts)
-      return b.add(result, b.mul(b.broadcast(sum, result.getType()),
-                                 b.broadcast(m, result.getType())));
-    Value term = ContractOp::create(b, termType(sum, m), sum, m);
-    return b.add(result, b.broadcast(term, result.getType()));
+      return b.mul(b.broadcast(sum, result), b.broadcast(m, result));
+    return ContractOp::create(b, termType(sum, m), sum, m);
   }
 
-  /// Values: sum_t p * m is the same for all channels of a block. Where the
-  /// result is summed over tiles, that sum is carried beside it and added once,
-  /// at the end.
-  Value withOutputZero(Value result, Value m) {
-    Value term = ContractOp::create(b, termType(contract.getLhs(), m),
-                                    contract.getLhs(), m);
-
-    Value joined =
-        onlyResultUser(contract.getResult(), JoinOp::getOperationName());
-    Value summed = onlyResultUser(joined ? joined : contract.getResult(),
-                                  arith::AddFOp::getOperationName());
-    auto loop = dyn_cast<scf::ForOp>(contract->getParentOp());
-    if (!summed || !loop ||
-        !carryBeside(loop, summed, joined ? joined : contract.getResult(),
-                     term))
-      return b.add(result, b.broadcast(term, result.getType()));
-    return result;
+  /// Values: sum_t p * m is the same for all channels of a block.
+  Value outputZero() {
+    Value m = minimum();
+    return ContractOp::create(b, termType(contract.getLhs(), m),
+                              contract.getLhs(), m);
   }
 
-  /// Carries `term` through `loop` as `summed = carried * decay + addend` is,
-  /// and adds it to that loop result. False if the loop has no such sum.
-  bool carryBeside(scf::ForOp loop, Value summed, Value addend, Value term) {
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    auto position = llvm::find(yield.getOperands(), summed);
-    if (position == yield.getOperands().end())
+  /// Where the result is summed over tiles, the zero's sum is carried beside it
+  /// and added once, at the end. False if it is not.
+  bool carryOutputZero() {
+    std::optional<CarriedSum> sum = CarriedSum::of(contract.getResult());
+    if (!sum)
       return false;
-    unsigned number = std::distance(yield.getOperands().begin(), position);
-    Operation *sum = summed.getDefiningOp();
-    Value other =
-        sum->getOperand(0) == addend ? sum->getOperand(1) : sum->getOperand(0);
-    auto decayed = other.getDefiningOp<arith::MulFOp>();
-    Value carried = loop.getRegionIterArg(number);
-    if (!decayed ||
-        (decayed.getLhs() != carried && decayed.getRhs() != carried))
-      return false;
-    auto decay =
-        (decayed.getLhs() == carried ? decayed.getRhs() : decayed.getLhs())
-            .getDefiningOp<BroadcastOp>();
-    if (!decay ||
-        dimsOf(decay.getSource().getType()) != SmallVector<StringRef>{"r"})
-      return false;
-    // Whoever else reads the sum would miss the term.
-    if (!summed.hasOneUse() || !other.hasOneUse() || !carried.hasOneUse())
-      return false;
-
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(loop);
-    Value zero = b.constant(term.getType(), 0.0);
-    IRRewriter rewriter(b.getContext());
-    auto newLoop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-        rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
-        [&](OpBuilder &inner, Location loc,
-            ArrayRef<BlockArgument> added) -> SmallVector<Value> {
-          TileBuilder body(loc, inner, arith::FastMathFlags::contract);
-          return {body.add(body.mul(added[0], body.broadcast(decay.getSource(),
-                                                             term.getType())),
-                           term)};
-        }));
-    b.setInsertionPointAfter(newLoop);
-    Value result = newLoop.getResult(number);
-    Value offset = newLoop.getResults().back();
+    Value term = outputZero();
+    b.setInsertionPoint(sum->getLoop());
+    Value zero = b.constantLike(term, 0.0);
+    b.setInsertionPoint(contract);
+    Value offset = sum->carryBeside(zero, [&](Value before) {
+      b.setInsertionPoint(sum->getLoop().getBody()->getTerminator());
+      return b.add(b.mul(before, b.broadcast(sum->getDecay(), term.getType())),
+                   term);
+    });
+    b.setInsertionPointAfter(sum->getLoop());
+    Value result = sum->getResult();
     Value wide;
     if (hasDim(term.getType(), "b") && !hasDim(result.getType(), "b")) {
       RankedTensorType split =
@@ -251,6 +268,7 @@ private:
     }
     Value total = b.add(result, wide);
     result.replaceAllUsesExcept(total, total.getDefiningOp());
+    b.setInsertionPoint(contract);
     return true;
   }
 

@@ -106,7 +106,9 @@ def ApplyPlacement : Pass<"kvc-apply-placement", "::mlir::func::FuncOp"> {
     Obeys the places that `kvc-place-factors` wrote (level 1 to level 2). What is
     contracted afterwards are centred codes, so zeros become products of metadata
     with sums of queries or probabilities. A `kvc.dequantize` that nothing
-    contracts is opened as it is written.
+    contracts is opened as it is written. Where probabilities meet scales that may
+    be as small as f32s are, they are enlarged by a power of two, which the sum over
+    tiles loses behind its loop.
 
     Numerics: reassociates inside contractions; bit-exact elsewhere.
   }];

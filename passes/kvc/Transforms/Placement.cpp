@@ -123,6 +123,16 @@ SmallVector<StringRef> CodeContraction::contracted() const {
   return dims;
 }
 
+bool scalesHaveExponentsOfF32(const CodeContraction &contraction) {
+  DequantizeOp dequantize = contraction.dequantize;
+  auto load = dequantize.getScale().getDefiningOp<LoadScaleOp>();
+  if (!load)
+    return false;
+  const spec::Scheme &scheme =
+      *spec::schemeOf(load.getCache().getType().getSpec(), load.getTensor());
+  return scheme.parts[load.getPart()].scale->dtype != spec::DType::F16;
+}
+
 SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
   DequantizeOp dequantize = contraction.dequantize;
   Type factor = dequantize.getScale().getType(),

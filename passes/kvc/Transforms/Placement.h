@@ -61,6 +61,10 @@ llvm::SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction);
 llvm::SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
                                         Place scale);
 
+/// Whether the scales, as a cache stores them, may be as small as f32s are:
+/// p * scale may underflow.
+bool scalesHaveExponentsOfF32(const CodeContraction &contraction);
+
 } // namespace kvc
 
 #endif // KVC_TRANSFORMS_PLACEMENT_H

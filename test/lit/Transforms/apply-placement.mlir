@@ -3,6 +3,8 @@
 // One function per place. What is contracted are centred codes, as floats; what
 // a zero and the centre come to is m, metadata alone.
 
+#wide = #kvc.spec<name = "wide", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 128}>, io = #kvc.io<{query = "bf16"}>, key = #kvc.scheme<{codec = "bf16"}>, value = #kvc.scheme<{codec = "int8", scale = {tokens = 1, channels = "all", dtype = "bf16"}}>>
+
 !q = tensor<4x128xf32, #kvc.dims<r, c>>
 !qb = tensor<4x4x32xf32, #kvc.dims<r, b, e>>
 !p = tensor<4x64xf32, #kvc.dims<r, t>>
@@ -101,14 +103,14 @@ func.func @output(%p: !p, %u: !vu, %s: !d) -> !o {
   return %y : !o
 }
 
-// Both on the codes: s * (u + (8 - z)).
+// Both on the codes: s * (u + 8 - z).
 // CHECK-LABEL: func.func @register_code(
 // CHECK-SAME: %[[Q:.*]]: tensor<4x128{{.*}}, %[[U:.*]]: tensor<64x128{{.*}}, %[[S:.*]]: tensor<64xf32{{.*}}, %[[Z:.*]]: tensor<64xf32
 // CHECK-NEXT: %[[X:.*]] = arith.sitofp %[[U]]
-// CHECK-NEXT: %[[EIGHT:.*]] = arith.constant dense<8.000000e+00> : tensor<64xf32, #kvc.dims<t>>
-// CHECK-NEXT: %[[OFFSET:.*]] = arith.subf %[[EIGHT]], %[[Z]]
-// CHECK-NEXT: %[[OB:.*]] = kvc.broadcast %[[OFFSET]]
-// CHECK-NEXT: %[[SHIFTED:.*]] = arith.addf %[[X]], %[[OB]]
+// CHECK-NEXT: %[[EIGHT:.*]] = arith.constant dense<8.000000e+00> : tensor<64x128xf32, #kvc.dims<t, c>>
+// CHECK-NEXT: %[[XU:.*]] = arith.addf %[[X]], %[[EIGHT]]
+// CHECK-NEXT: %[[ZB:.*]] = kvc.broadcast %[[Z]]
+// CHECK-NEXT: %[[SHIFTED:.*]] = arith.subf %[[XU]], %[[ZB]]
 // CHECK-NEXT: %[[SB:.*]] = kvc.broadcast %[[S]]
 // CHECK-NEXT: %[[XS:.*]] = arith.mulf %[[SHIFTED]], %[[SB]]
 // CHECK-NEXT: %[[Y:.*]] = kvc.contract %[[Q]], %[[XS]]
@@ -203,10 +205,10 @@ func.func @score_zero_channels(%q: !q, %u: !u, %s: !c, %z: !c) -> !p {
 // CHECK-SAME: %[[P:[^:]*]]: tensor<4x64{{.*}}, %[[ALPHA:[^:]*]]: tensor<4xf32
 // CHECK: %[[INIT:.*]] = arith.constant dense<0.000000e+00> : tensor<4xf32, #kvc.dims<r>>
 // CHECK-NEXT: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[O:.*]] = %{{.*}}, %[[SUM:.*]] = %[[INIT]])
-// CHECK: %[[PS:.*]] = arith.mulf %[[P]], %{{.*}}
-// CHECK-NEXT: %[[PV:.*]] = kvc.contract %[[PS]], %{{.*}} : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
 // CHECK: %[[M:.*]] = arith.addf {{.*}} : tensor<64xf32, #kvc.dims<t>>
 // CHECK-NEXT: %[[TERM:.*]] = kvc.contract %[[P]], %[[M]] : {{.*}} to tensor<4xf32, #kvc.dims<r>>
+// CHECK: %[[PS:.*]] = arith.mulf %[[P]], %{{.*}}
+// CHECK-NEXT: %[[PV:.*]] = kvc.contract %[[PS]], %{{.*}} : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
 // CHECK: %[[DECAYED:.*]] = arith.mulf %[[O]], %{{.*}}
 // CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[DECAYED]], %[[PV]]
 // CHECK-NEXT: %[[SUM_DECAYED:.*]] = arith.mulf %[[SUM]], %[[ALPHA]]
@@ -328,4 +330,51 @@ func.func @raw(%q: !q, %raw: tensor<64x128xbf16, #kvc.dims<t, c>>) -> !p {
 func.func @no_contraction(%u: !u, %s: !t, %z: !t) -> !x {
   %x = kvc.dequantize %u, %s, %z {centre = 8 : i64, zero_kind = "min"} : !u, !t, !t to !x
   return %x : !x
+}
+
+// Scales with the exponents of f32: p times such a scale may underflow, so p is
+// enlarged by a power of two and the sum made small behind the loop. A tile of
+// large scales brings the power to 1, and the decay takes the sum along.
+// CHECK-LABEL: func.func @units(
+// CHECK-SAME: %[[P:[^:]*]]: tensor<4x64{{.*}}, %[[A:[^:]*]]: tensor<4xf32
+// CHECK: %[[MOST:.*]] = arith.constant dense<1.23794004E+27> : tensor<4xf32, #kvc.dims<r>>
+// CHECK: %[[LOOP:.*]]:2 = scf.for {{.*}} iter_args(%[[O:.*]] = %{{.*}}, %[[BEFORE:.*]] = %[[MOST]])
+// CHECK: %[[S:.*]] = kvc.load_scale
+// CHECK: %[[MINUS:.*]] = arith.mulf %[[S]]
+// CHECK: %[[SIZE:.*]] = arith.maxnumf %[[S]], %[[MINUS]]
+// CHECK: %[[SIZES:.*]] = kvc.broadcast %[[SIZE]] : {{.*}} to tensor<4x64xf32, #kvc.dims<r, t>>
+// CHECK: %[[LARGEST:.*]] = kvc.reduce maxnumf %[[SIZES]] : {{.*}} to tensor<4xf32, #kvc.dims<r>>
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[LARGEST]]
+// CHECK: %[[OWN:.*]] = arith.select %[[SMALL]]
+// CHECK: %[[UNIT:.*]] = arith.minnumf %[[BEFORE]], %[[OWN]]
+// CHECK: %[[STEP:.*]] = arith.divf %[[UNIT]], %[[BEFORE]]
+// CHECK: %[[DECAY:.*]] = arith.mulf %[[A]], %[[STEP]]
+// CHECK: %[[DECAYS:.*]] = kvc.broadcast %[[DECAY]] : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
+// CHECK: %[[UNITS:.*]] = kvc.broadcast %[[UNIT]] : {{.*}} to tensor<4x64xf32, #kvc.dims<r, t>>
+// CHECK: %[[ENLARGED:.*]] = arith.mulf %[[P]], %[[UNITS]]
+// CHECK: %[[SB:.*]] = kvc.broadcast %[[S]] : {{.*}} to tensor<4x64xf32, #kvc.dims<r, t>>
+// CHECK: %[[PS:.*]] = arith.mulf %[[ENLARGED]], %[[SB]]
+// CHECK: %[[DOT:.*]] = kvc.contract %[[PS]]
+// CHECK: %[[OLD:.*]] = arith.mulf %[[O]], %[[DECAYS]]
+// CHECK: %[[NEXT:.*]] = arith.addf %[[OLD]], %[[DOT]]
+// CHECK: scf.yield %[[NEXT]], %[[UNIT]]
+// CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[LOOP]]#1
+// CHECK: %[[INVERSES:.*]] = kvc.broadcast %[[INVERSE]] : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
+// CHECK: %[[Y:.*]] = arith.mulf %[[LOOP]]#0, %[[INVERSES]]
+// CHECK: return %[[Y]]
+func.func @units(%p: !p, %alpha: !r, %cache: !kvc.cache<#wide>, %n: index) -> !o {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %init = arith.constant dense<0.0> : !o
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%o = %init) -> !o {
+    %u = kvc.load_codes %cache[%c0, %i] valid %n {tensor = #kvc.tensor<value>} : !kvc.cache<#wide> to !vu
+    %s = kvc.load_scale %cache[%c0, %i] valid %n {tensor = #kvc.tensor<value>} : !kvc.cache<#wide> to !t
+    %x = kvc.dequantize %u, %s {centre = 0 : i64, scale_place = #kvc.place<p>, zero_kind = "none"} : !vu, !t to !vx
+    %y = kvc.contract %p, %x : !p, !vx to !o
+    %a = kvc.broadcast %alpha : !r to !o
+    %d = arith.mulf %o, %a : !o
+    %next = arith.addf %d, %y : !o
+    scf.yield %next : !o
+  }
+  return %r : !o
 }

@@ -154,8 +154,7 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(inIteration(iteration, operand));
-    Type type =
-        iteration.shapeOf(op->getResult(0).getType()).iterationType();
+    Type type = iteration.shapeOf(op->getResult(0).getType()).iterationType();
     result = builder
                  .create(loc, op->getName().getIdentifier(), operands, type,
                          op->getAttrs())

@@ -139,8 +139,8 @@ LogicalResult Converter::addToGroup(Operation *op) {
       return failure();
     return emitUniform(op);
   }
-  if (!pending.ops.empty() &&
-      (readsUnfinished || pending.loops != loops) && failed(flush()))
+  if (!pending.ops.empty() && (readsUnfinished || pending.loops != loops) &&
+      failed(flush()))
     return failure();
   if (pending.ops.empty())
     pending.loops = std::move(loops);

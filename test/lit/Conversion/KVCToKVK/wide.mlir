@@ -31,3 +31,19 @@ func.func @wide(%mem: memref<?x?x192xf16, strided<[?, ?, 1]>>, %out: memref<?x19
   kvc.store_partial %m, %sums[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
   return
 }
+
+// A sum in pairs has the order of the whole row, so it takes the row as one.
+
+// CHECK-LABEL: func.func @pairs
+// CHECK:         scf.for %{{.*}} = %c0 to %c192 step %c96
+// CHECK:         scf.for %[[R:.*]] = %c0 to %c4 step %c1
+// CHECK:           %[[ROW:.*]] = vector.load %{{.*}}[%[[R]], %c0] : memref<4x192xf32>, vector<192xf32>
+// CHECK:           vector.shuffle %[[ROW]], %{{.*}} : vector<192xf32>, vector<192xf32>
+// CHECK:           %[[SUM:.*]] = vector.extract
+// CHECK:           memref.store %[[SUM]], %{{.*}} : memref<?xf32>
+func.func @pairs(%mem: memref<?x?x192xf16, strided<[?, ?, 1]>>, %sums: memref<?xf32>, %head: index, %row: index, %end: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x192xf16, strided<[?, ?, 1]>> to tensor<4x192xf32, #kvc.dims<r, d>>
+  %m = kvc.reduce pairwise_add %q : tensor<4x192xf32, #kvc.dims<r, d>> to tensor<4xf32, #kvc.dims<r>>
+  kvc.store_partial %m, %sums[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
+  return
+}

@@ -8,6 +8,7 @@
 
 #include "kvc/Test/Floats.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace kvc;
@@ -303,7 +304,8 @@ private:
         return 0.0;
       }
     case InputMode::Subnormals:
-      return random.normal() * format.smallestPower() * 20;
+      // 1e-37 where the format has that: the scales of codes are subnormal.
+      return random.normal() * std::max(format.smallestPower() * 20, 0x1p-123);
     default:
       return random.normal();
     }

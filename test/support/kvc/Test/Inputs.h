@@ -55,7 +55,7 @@ enum class InputMode : uint8_t {
   LargestCodes,   ///< Constant q and k, so that every code is the largest.
   Zeros,          ///< Zeros of both signs, and a few values between them.
   ConstantRows,   ///< One value per token and head in k and v; q is normal.
-  Subnormals,     ///< Magnitudes about io.query's smallest numbers.
+  Subnormals,     ///< io.query's smallest numbers, or 1e-37 if it has them.
   OutlierChannels ///< A few channels of q, k and v a hundred times the others.
 };
 inline constexpr InputMode kInputModes[] = {
