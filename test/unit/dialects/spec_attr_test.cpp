@@ -103,6 +103,22 @@ TEST_F(SpecAttrTest, KeepsEverySpecOfTheCorpus) {
   EXPECT_GT(numSpecs, 40);
 }
 
+// MLIR's own text of an f64 may be its bits in hexadecimal, an integer to who
+// reads it.
+TEST_F(SpecAttrTest, KeepsNumbersOfEveryKind) {
+  for (double number :
+       {4294967296.0, 16777217.0, 1e22, 1e23, 1e-30, 0.1, 3.4028234e38, 1e-45,
+        123456789.125, 100000000.0, 2147483648.0, 5e-5}) {
+    spec::Spec spec = parse(kWhole);
+    spec.attention.scale = number;
+    const float entry = static_cast<float>(number);
+    spec.key.parts[0].codec.table = {-entry, -0.0F, 0.5F, entry};
+    SpecAttr attr = SpecAttr::get(&context, spec);
+    EXPECT_EQ(attr.getSpec(), spec) << number;
+    EXPECT_EQ(mlir::parseAttribute(print(attr), &context), attr) << print(attr);
+  }
+}
+
 TEST_F(SpecAttrTest, AcceptsFloatsThatAreWhole) {
   SpecAttr attr = SpecAttr::get(&context, parse(kWhole));
   auto softcap = attr.getAttention().getValue().get("softcap");

@@ -164,7 +164,8 @@ static ParseResult parseSection(AsmParser &parser, DictionaryAttr &value) {
 }
 
 /// As the generic printer, less the types of numbers, which are the default
-/// ones.
+/// ones. Of some f64s it would print the bits in hexadecimal, and those without
+/// their type read as an integer.
 static void printValue(AsmPrinter &printer, Attribute value) {
   if (auto dictionary = dyn_cast<DictionaryAttr>(value)) {
     printer << '{';
@@ -180,6 +181,8 @@ static void printValue(AsmPrinter &printer, Attribute value) {
       printValue(printer, element);
     });
     printer << ']';
+  } else if (auto number = dyn_cast<FloatAttr>(value)) {
+    printer << detail::floatText(number.getValueAsDouble());
   } else {
     printer.printAttributeWithoutType(value);
   }

@@ -55,14 +55,13 @@ LogicalResult verifyJSON(function_ref<InFlightDiagnostic()> emitError,
   return verifyValue(emitError, value, "$");
 }
 
-/// The shortest text that reads back to the same f64, and never as an integer.
-static void writeFloat(raw_ostream &os, double value) {
+std::string floatText(double value) {
   char text[32];
   auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
-  StringRef digits(text, end - text);
-  os << digits;
-  if (digits.find_first_of(".e") == StringRef::npos)
-    os << ".0";
+  std::string digits(text, end);
+  if (digits.find('.') == std::string::npos)
+    digits.insert(std::min(digits.find('e'), digits.size()), ".0");
+  return digits;
 }
 
 /// Written by hand because llvm::json sorts out numbers by value: 4.0 would
@@ -75,7 +74,7 @@ static void writeValue(raw_ostream &os, Attribute value) {
   } else if (auto integer = dyn_cast<IntegerAttr>(value)) {
     os << integer.getInt();
   } else if (auto number = dyn_cast<FloatAttr>(value)) {
-    writeFloat(os, number.getValueAsDouble());
+    os << floatText(number.getValueAsDouble());
   } else if (auto array = dyn_cast<ArrayAttr>(value)) {
     os << '[';
     llvm::interleave(

@@ -14,6 +14,7 @@
 
 #include "kvc/Dialect/KVC/KVCAttrs.h"
 
+#include <string>
 #include <tuple>
 
 namespace kvc::detail {
@@ -22,6 +23,10 @@ namespace kvc::detail {
 llvm::LogicalResult
 verifyJSON(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
            mlir::DictionaryAttr value);
+
+/// The shortest text that reads back to the same f64, in JSON and in MLIR, and
+/// never as an integer.
+std::string floatText(double value);
 
 using Sections = std::tuple<mlir::StringAttr, AttentionAttr, IOAttr, SchemeAttr,
                             SchemeAttr, SegmentsAttr, LayoutAttr>;

@@ -3,9 +3,9 @@
 
 // Every kind of value that a spec file has; numbers keep their bits and kinds.
 // CHECK: #everything = #kvc.spec<name = "everything"
-// CHECK-SAME: attention = #kvc.attention<{alibi = true, head_dim = 64, kv_heads = 2, mask = "causal", q_heads = 6, scale = 0.088388347648318447, softcap = 5.000000e+01, window = 128, window_sinks = 4}>
+// CHECK-SAME: attention = #kvc.attention<{alibi = true, head_dim = 64, kv_heads = 2, mask = "causal", q_heads = 6, scale = 0.08838834764831845, softcap = 50.0, window = 128, window_sinks = 4}>
 // CHECK-SAME: io = #kvc.io<{output = "f32", query = "bf16"}>
-// CHECK-SAME: key = #kvc.scheme<{codec = "lut", scale = {channels = 32, dtype = "f16", tokens = 1}, table = [-1.000000e+00, -2.500000e-01, 1.250000e-01, 1.000000e+00]}>
+// CHECK-SAME: key = #kvc.scheme<{codec = "lut", scale = {channels = 32, dtype = "f16", tokens = 1}, table = [-1.0, -0.25, 0.125, 1.0]}>
 // CHECK-SAME: value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f32", tokens = 1}}>
 // CHECK-SAME: segments = #kvc.segments<{recent = 8, sink = 4}>
 // CHECK-SAME: layout = #kvc.layout<{kind = "paged", order = "auto", page = 64}>
