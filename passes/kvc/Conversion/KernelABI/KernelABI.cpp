@@ -90,7 +90,9 @@ private:
       auto dim = dyn_cast<memref::DimOp>(user);
       std::optional<int64_t> number =
           dim ? dim.getConstantIndex() : std::nullopt;
-      if (dim && (!number || type.isDynamicDim(*number))) {
+      bool isStatic = number && *number >= 0 && *number < type.getRank() &&
+                      !type.isDynamicDim(*number);
+      if (dim && !isStatic) {
         dim.emitOpError(
             "reads a dynamic extent of a kernel's parameter, which has none");
         return {};

@@ -31,6 +31,24 @@ func.func @f(%m: memref<?xf32>, %o: memref<1xf32>) attributes {kvc.kernel = "dec
 
 // -----
 
+func.func @f(%m: memref<4xf32>) attributes {kvc.kernel = "decode"} {
+  %c5 = arith.constant 5 : index
+  // expected-error @+1 {{reads a dynamic extent of a kernel's parameter, which has none}}
+  %0 = memref.dim %m, %c5 : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32>) attributes {kvc.kernel = "decode"} {
+  %c = arith.constant -1 : index
+  // expected-error @+1 {{reads a dynamic extent of a kernel's parameter, which has none}}
+  %0 = memref.dim %m, %c : memref<4xf32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{a kernel needs a body and has no results}}
 func.func @f(%i: index) -> index attributes {kvc.kernel = "decode"} {
   return %i : index
