@@ -37,9 +37,12 @@ uint64_t ValueTable::round(Quad x, sim::Rounding rounding,
   bool negative = x < 0;
   Quad magnitude = negative ? -x : x;
   uint64_t sign = negative ? format.signBit() : 0;
-  uint64_t above =
-      uint64_t(std::lower_bound(values.begin(), values.end(), magnitude) -
-               values.begin());
+  // Comparing with an f64 is quick where that is the number itself.
+  auto narrow = double(magnitude);
+  auto found = Quad(narrow) == magnitude
+                   ? std::lower_bound(values.begin(), values.end(), narrow)
+                   : std::lower_bound(values.begin(), values.end(), magnitude);
+  auto above = uint64_t(found - values.begin());
   if (above < values.size() && Quad(values[above]) == magnitude)
     return sign | above;
   uint64_t below = above - 1;

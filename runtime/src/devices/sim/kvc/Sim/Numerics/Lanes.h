@@ -27,6 +27,11 @@
 #define KVC_SIM_LANES
 #endif
 
+/// Compilers that make vectors of the machine's conversions of f16.
+#if defined(__clang__) && defined(__F16C__)
+#define KVC_SIM_HAS_F16
+#endif
+
 namespace kvc::sim::KVC_SIM_LEVEL {
 
 inline float toFloat(uint32_t code) { return __builtin_bit_cast(float, code); }
@@ -81,18 +86,25 @@ uint32_t flushF16(uint32_t code) {
 
 /// Exact. Infinity and NaN stay what they are.
 inline float widenF16(uint32_t code) {
+#ifdef KVC_SIM_HAS_F16
+  return float(__builtin_bit_cast(_Float16, uint16_t(code)));
+#else
   uint32_t magnitude = code & 0x7FFF;
   uint32_t normal = (magnitude << 13) + 0x38000000;
   uint32_t extreme = magnitude >= 0x7C00 ? normal + 0x38000000 : normal;
   // A subnormal code counts units of 2^-24.
   uint32_t small = toCode(float(int32_t(magnitude)) * 0x1p-24f);
   return toFloat((magnitude < 0x400 ? small : extreme) | (code & 0x8000) << 16);
+#endif
 }
 
 inline float widenBF16(uint32_t code) { return toFloat(code << 16); }
 
 /// To the nearest f16, ties to even.
 inline uint32_t narrowToF16(float value) {
+#ifdef KVC_SIM_HAS_F16
+  uint32_t result = __builtin_bit_cast(uint16_t, _Float16(value));
+#else
   uint32_t code = toCode(value), magnitude = code & 0x7FFFFFFF;
   uint32_t rounded = magnitude + 0xFFF + ((magnitude >> 13) & 1);
   uint32_t normal = (rounded - 0x38000000) >> 13;
@@ -101,6 +113,7 @@ inline uint32_t narrowToF16(float value) {
   uint32_t result = magnitude < 0x38800000 ? small : normal;
   result = rounded >= 0x47800000 ? 0x7C00 : result;
   result |= (code >> 16) & 0x8000;
+#endif
   return value != value ? uint32_t(kF16.nan) : result;
 }
 

@@ -30,7 +30,8 @@ bool kvc::sim::isSupported(SimdLevel level) {
            __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") && isSupported(SimdLevel::Avx2);
   case SimdLevel::Avx2:
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
+           __builtin_cpu_supports("fma");
   case SimdLevel::Baseline:
     break;
   }
