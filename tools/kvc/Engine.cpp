@@ -9,7 +9,6 @@
 #include "kvc/Timing.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace kvc {
 
@@ -40,55 +39,6 @@ std::string translateSpec(std::string_view text, const std::string &place,
   int64_t count = 0;
   diag.check(kvc_artifacts_list(made, &list, &count), place);
   return {static_cast<const char *>(list->data), list->size};
-}
-
-Threads::Threads(int64_t count) {
-  if (count == 1)
-    return;
-  Diag diag;
-  kvc_thread_pool *started = nullptr;
-  diag.check(kvc_thread_pool_create(static_cast<int32_t>(count), nullptr, 0,
-                                    diag, &started));
-  pool.reset(started);
-  diag.check(kvc_thread_pool_loop(pool.get(), diag, &parallel));
-  diag.check(kvc_thread_pool_size(pool.get(), diag, &size));
-}
-
-int64_t bytesOf(kvc_dtype dtype) { return dtype == KVC_F32 ? 4 : 2; }
-
-int64_t Values::count() const {
-  return static_cast<int64_t>(bytes.size()) / bytesOf(dtype);
-}
-
-std::vector<float> Values::toF32() const {
-  std::vector<float> result(count());
-  if (dtype == KVC_F32) {
-    std::memcpy(result.data(), bytes.data(), bytes.size());
-    return result;
-  }
-  Diag diag;
-  diag.check(kvc_convert("values", bytes.data(), dtype, count(), KVC_F32, diag,
-                         result.data()));
-  return result;
-}
-
-Values convert(const std::string &name, const void *data, kvc_dtype from,
-               int64_t count, kvc_dtype to) {
-  Diag diag;
-  Values values{to, std::vector<std::byte>(count * bytesOf(to))};
-  diag.check(kvc_convert(name.c_str(), data, from, count, to, diag,
-                         values.bytes.data()));
-  return values;
-}
-
-int64_t visibleTokens(const kvc_spec_info &spec, int64_t length,
-                      int64_t queries) {
-  if (spec.window == 0)
-    return length;
-  // Behind the visible sinks, all that the first of these queries sees.
-  const int64_t begin =
-      std::max<int64_t>(0, length - queries + 1 - spec.window);
-  return length - begin + std::min(begin, spec.window_sinks);
 }
 
 Engine::Engine(kvc_compiler *compiler, std::string_view spec,

@@ -13,9 +13,9 @@
 #ifndef KVC_TOOLS_ENGINE_H
 #define KVC_TOOLS_ENGINE_H
 
+#include "kvc/Batch.h"
 #include "kvc/SpecFile.h"
 #include "kvc/jit.h"
-#include "kvc/runtime.h"
 
 #include <cstdint>
 #include <memory>
@@ -26,19 +26,11 @@
 
 namespace kvc {
 
-template <typename T, kvc_status (*free)(T *)>
-struct HandleDeleter {
-  void operator()(T *object) const { free(object); }
-};
-template <typename T, kvc_status (*free)(T *)>
-using Handle = std::unique_ptr<T, HandleDeleter<T, free>>;
-
 using CompilerHandle = Handle<kvc_compiler, kvc_compiler_free>;
 using JitHandle = Handle<kvc_jit_module, kvc_jit_module_free>;
 using ModuleHandle = Handle<kvc_module, kvc_module_free>;
 using CacheHandle = Handle<kvc_cache, kvc_cache_free>;
 using PlanHandle = Handle<kvc_plan, kvc_plan_free>;
-using PoolHandle = Handle<kvc_thread_pool, kvc_thread_pool_free>;
 
 CompilerHandle createCompiler();
 /// Options of kvc_compile_* for a target's name; `target` outlives them.
@@ -47,49 +39,6 @@ kvc_compile_options compileOptionsFor(const std::string &target);
 /// The canonical form of a spec of either form, called `place` in messages.
 std::string translateSpec(std::string_view text, const std::string &place,
                           kvc_spec_format format);
-
-/// Threads for a command: a pool, or for one thread just the calling one.
-class Threads {
-public:
-  /// 0: one per core that this process may use.
-  explicit Threads(int64_t count);
-  const kvc_parallel_for *loop() const { return pool ? &parallel : nullptr; }
-  int64_t count() const { return size; }
-
-private:
-  PoolHandle pool;
-  kvc_parallel_for parallel{};
-  int32_t size = 1;
-};
-
-/// `count` elements of one of kvc's float types.
-struct Values {
-  kvc_dtype dtype = KVC_F32;
-  std::vector<std::byte> bytes;
-
-  int64_t count() const;
-  std::vector<float> toF32() const;
-};
-int64_t bytesOf(kvc_dtype dtype);
-/// Nearest even, finite overflow saturates; NaN and infinity are refused with
-/// `name` and index.
-Values convert(const std::string &name, const void *data, kvc_dtype from,
-               int64_t count, kvc_dtype to);
-
-/// Keys that the last `queries` of a sequence of `length` tokens can see.
-int64_t visibleTokens(const kvc_spec_info &spec, int64_t length,
-                      int64_t queries);
-
-/// What queries attend over: keys and values of a ragged batch, in io.query.
-struct BatchInputs {
-  std::vector<int32_t> queryStarts, keyStarts; ///< [batch + 1]
-  Values q, k, v;
-  std::vector<float> alibiSlopes, sinkLogits; ///< Empty: not in the spec.
-
-  int64_t batch() const { return static_cast<int64_t>(keyStarts.size()) - 1; }
-  int64_t queries() const { return queryStarts.back(); }
-  int64_t keys() const { return keyStarts.back(); }
-};
 
 struct Outputs {
   Values out;             ///< [total_q, q_heads, value_dim] of io.output.

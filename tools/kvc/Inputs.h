@@ -7,7 +7,7 @@
 #ifndef KVC_TOOLS_INPUTS_H
 #define KVC_TOOLS_INPUTS_H
 
-#include "kvc/Engine.h"
+#include "kvc/Batch.h"
 #include "kvc/PresetSpecs.h"
 #include "kvc/Safetensors.h"
 

@@ -12,7 +12,7 @@
 #ifndef KVC_TOOLS_REFERENCE_H
 #define KVC_TOOLS_REFERENCE_H
 
-#include "kvc/Engine.h"
+#include "kvc/Batch.h"
 
 namespace kvc {
 

@@ -6,6 +6,7 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/Engine.h"
 #include "kvc/Inputs.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"

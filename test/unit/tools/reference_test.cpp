@@ -6,6 +6,8 @@
 
 #include "kvc/Reference.h"
 
+#include "kvc/SpecFile.h"
+
 #include "kvc/Test/Attention.h"
 #include "kvc/Test/Inputs.h"
 
