@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVC_CONVERSION_PASSES
-#define KVC_CONVERSION_PASSES
+#ifndef KVC_CONVERSION_PASSES_TD
+#define KVC_CONVERSION_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -95,4 +95,4 @@ def ConvertKernelABI : Pass<"convert-kernel-abi", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-#endif // KVC_CONVERSION_PASSES
+#endif // KVC_CONVERSION_PASSES_TD
