@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A target is a name of SPEC.md section 4 and everything that follows from it:
-// what LLVM generates code for, and the few facts that passes choose by. Passes
-// never see a name; two targets that agree in these facts get the same IR.
+// A target is a name of `kvc compile --target` and everything that follows from
+// it: what LLVM generates code for, and the few facts that passes choose by.
+// Passes never see a name; two targets that agree in these facts get the same
+// IR.
 //
 //===----------------------------------------------------------------------===//
 
