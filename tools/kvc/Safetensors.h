@@ -14,6 +14,8 @@
 #ifndef KVC_TOOLS_SAFETENSORS_H
 #define KVC_TOOLS_SAFETENSORS_H
 
+#include "kvc/Spec/ValueOrError.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,8 +24,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace kvc::safetensors {
@@ -76,22 +76,8 @@ struct Error {
   std::string str() const;
 };
 
-/// Either a value or why there is none.
 template <typename T>
-class Expected {
-public:
-  Expected(T value) : storage(std::move(value)) {}
-  Expected(Error error) : storage(std::move(error)) {}
-  explicit operator bool() const { return storage.index() == 0; }
-  T &operator*() { return std::get<0>(storage); }
-  const T &operator*() const { return std::get<0>(storage); }
-  T *operator->() { return &std::get<0>(storage); }
-  const T *operator->() const { return &std::get<0>(storage); }
-  const Error &error() const { return std::get<1>(storage); }
-
-private:
-  std::variant<T, Error> storage;
-};
+using Expected = ValueOrError<T, Error>;
 
 /// The tensors of one file, and the memory that holds them.
 class File {

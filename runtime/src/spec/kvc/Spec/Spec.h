@@ -9,19 +9,21 @@
 // all go through here; nothing else in the project reads a spec.
 //
 // The structs hold what was said with every default filled in, so readers never
-// ask "was it given?". Canonical printing leaves defaults out again.
+// ask "was it given?". Canonical printing leaves defaults out again. A member
+// means what SPEC.md says of the key of that name.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_SPEC_SPEC_H
 #define KVC_SPEC_SPEC_H
 
+#include "kvc/Spec/ValueOrError.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace kvc::spec {
@@ -67,10 +69,17 @@ inline constexpr FloatFormat kFP8E4M3{4, 3, 7, 0x7e, 448},
 /// The format of a float codec that is not raw.
 const FloatFormat &formatOf(CodecKind kind);
 
+/// What a code is read with beside its scale s: nothing, m in s * u + m, or z
+/// in s * (u - z). `Mid` is m of a lookup table.
 enum class Zero : uint8_t { None, Min, Code, Mid };
+/// What a scale is derived from.
 enum class Estimate : uint8_t { Amax, Signed, Rms };
+/// Whether codes come from the scale that is stored or from the one before it
+/// was rounded to its dtype.
 enum class CodesFrom : uint8_t { Stored, Exact };
+/// Of halves, to an integer code.
 enum class Round : uint8_t { Even, Away, Up };
+/// Of a scale to its dtype; `Down` and `Up` give powers of two.
 enum class ScaleRound : uint8_t { Nearest, Down, Up };
 
 /// The block of one sequence and one kv head that shares a scale: `tokens` x
@@ -79,16 +88,17 @@ struct Scale {
   int64_t tokens = 1;
   int64_t channels = kAll;
   DType dtype = DType::F16;
-  bool isStatic = false;
+  bool isStatic = false; ///< Given as an input, not found from the values.
   ScaleRound round = ScaleRound::Nearest; ///< E8M0: Down (its default) or Up.
-  std::optional<double> floor;
-  double global = 1.0; ///< E4M3 only.
+  std::optional<double> floor;            ///< The least quotient.
+  double global = 1.0;                    ///< E4M3 only: times what is stored.
 
   bool operator==(const Scale &) const = default;
 };
 
 struct Rope {
   bool pairs = false; ///< false: "half", true: "pairs".
+  /// Channels [offset, offset + dims) rotate.
   int64_t dims = 0, offset = 0;
   double theta = 10000.0;
   bool operator==(const Rope &) const = default;
@@ -100,12 +110,12 @@ struct PartScheme {
   Codec codec;
   std::optional<Scale> scale; ///< Absent for raw codecs.
   Zero zero = Zero::None;
-  double clip = 1.0;
+  double clip = 1.0; ///< Times what `estimate` finds.
   Estimate estimate = Estimate::Amax;
   CodesFrom codesFrom = CodesFrom::Stored;
   Round round = Round::Even;
-  int64_t rotate = 0; ///< Block of the Walsh-Hadamard transform; 0: none.
-  bool smooth = false;
+  int64_t rotate = 0;   ///< Block of the Walsh-Hadamard transform; 0: none.
+  bool smooth = false;  ///< Stored divided by an input, per channel.
   int64_t outliers = 0; ///< Channels per token and head kept as f16.
 
   int64_t channels() const { return end - begin; }
@@ -129,16 +139,18 @@ struct Scheme {
 };
 
 struct Attention {
-  int64_t qHeads = 0, kvHeads = 0, headDim = 0, valueDim = 0;
-  double scale = 0;
+  int64_t qHeads = 0, kvHeads = 0;
+  int64_t headDim = 0, valueDim = 0; ///< Channels of q and k; of v and out.
+  double scale = 0;                  ///< Of q.k, before everything else.
   bool causal = true;
-  std::optional<int64_t> window;
-  int64_t windowSinks = 0;
+  std::optional<int64_t> window; ///< Keys that a query sees, its own included.
+  int64_t windowSinks = 0;       ///< First keys, seen beyond the window.
   std::optional<double> softcap;
-  bool alibi = false, sinkLogits = false;
+  bool alibi = false, sinkLogits = false; ///< Each with an input per q head.
   /// V is channels [begin, end) of the dequantised K.
   std::optional<std::array<int64_t, 2>> valueIsKey;
 
+  /// Query heads per kv head.
   int64_t group() const { return qHeads / kvHeads; }
   /// 1/sqrt(headDim), rounded once: what `scale` is when it is not given.
   double defaultScale() const;
@@ -150,6 +162,7 @@ struct IO {
   bool operator==(const IO &) const = default;
 };
 
+/// The first and the last tokens of a sequence that are kept as given.
 struct Segments {
   int64_t sink = 0, recent = 0;
   bool operator==(const Segments &) const = default;
@@ -193,22 +206,9 @@ struct Error {
 
 /// Either a value or the first error found.
 template <typename T>
-class Expected {
-public:
-  Expected(T value) : storage(std::move(value)) {}
-  Expected(Error error) : storage(std::move(error)) {}
-  explicit operator bool() const { return storage.index() == 0; }
-  T &operator*() { return std::get<0>(storage); }
-  const T &operator*() const { return std::get<0>(storage); }
-  T *operator->() { return &std::get<0>(storage); }
-  const T *operator->() const { return &std::get<0>(storage); }
-  const Error &error() const { return std::get<1>(storage); }
+using Expected = ValueOrError<T, Error>;
 
-private:
-  std::variant<T, Error> storage;
-};
-
-/// Parses and verifies one spec file. Strict: see SPEC section 1. Never throws,
+/// Parses and verifies one spec file. Strict: SPEC.md, section 1. Never throws,
 /// whatever the bytes.
 Expected<Spec> parseSpec(std::string_view json);
 
