@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVC/KVCOps.h"
+#include "CachePart.h"
 #include "MemRefShape.h"
 
 #include "mlir/IR/Builders.h"
@@ -20,6 +21,7 @@ namespace kvc {
 
 using detail::Extent;
 using detail::MemRefShape;
+using detail::schemeOrError;
 
 void KVCDialect::registerOps() {
   addOperations<
@@ -66,16 +68,6 @@ LogicalResult AttendOp::verify() {
       tokens <= 0 || !llvm::isPowerOf2_64(tokens)) // C6
     return emitOpError("tile_tokens: expected a power of two, got ") << tokens;
   return success();
-}
-
-/// The scheme of a tensor, or an error that the spec has none.
-static const spec::Scheme *schemeOrError(Operation *op, const spec::Spec &spec,
-                                         spec::Tensor tensor) {
-  const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
-  if (!scheme)
-    op->emitOpError() << "tensor: the spec has no " << stringifyTensor(tensor)
-                      << ", its value is the key";
-  return scheme;
 }
 
 LogicalResult AppendOp::verify() {

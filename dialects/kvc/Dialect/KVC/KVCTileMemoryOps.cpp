@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CachePart.h"
 #include "MemRefShape.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 
@@ -19,6 +20,10 @@ namespace kvc {
 
 using detail::Extent;
 using detail::MemRefShape;
+using detail::partOrError;
+
+/// A code in a tile of level 1 has a byte of its own.
+constexpr unsigned kTileCodeBits = 8;
 
 static SmallVector<Type, 3> floatTypes(MLIRContext *context) {
   return {Float16Type::get(context), BFloat16Type::get(context),
@@ -164,37 +169,6 @@ LogicalResult StoreRowsOp::verify() {
 // The cache
 //===----------------------------------------------------------------------===//
 
-/// The part of a tensor that an op names, or an error that there is none.
-template <typename Op>
-static const spec::PartScheme *partOrError(Op op) {
-  const spec::Scheme *scheme =
-      spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
-  if (!scheme) {
-    op.emitOpError("tensor: the spec has no ")
-        << stringifyTensor(op.getTensor()) << ", its value is the key";
-    return nullptr;
-  }
-  int64_t part = op.getPart();
-  if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
-    op.emitOpError("part: expected one of ")
-        << scheme->parts.size() << ", got " << part;
-    return nullptr;
-  }
-  return &scheme->parts[part];
-}
-
-static LogicalResult verifyCodeElement(Operation *op, RankedTensorType tile,
-                                       const spec::PartScheme &part) {
-  MLIRContext *context = op->getContext();
-  Type expected = part.codec.isRaw() ? elementTypeOf(context, part.codec.raw)
-                                     : IntegerType::get(context, 8);
-  if (tile.getElementType() != expected)
-    return op->emitOpError()
-           << "expected elements " << expected << " for codec "
-           << spec::codecName(part.codec) << ", got " << tile.getElementType();
-  return success();
-}
-
 static LogicalResult verifyHasScale(Operation *op,
                                     const spec::PartScheme &part) {
   if (!part.scale)
@@ -227,7 +201,8 @@ LogicalResult LoadCodesOp::verify() {
   if (failed(verifyRank(*this, getType(), 2)) ||
       failed(verifyLastExtent(*this, getType(), part->channels()))) // C2
     return failure();
-  return verifyCodeElement(*this, getType(), *part); // C3
+  return detail::verifyCodeElement(*this, getType().getElementType(), *part,
+                                   kTileCodeBits); // C3
 }
 
 LogicalResult LoadScaleOp::verify() {
@@ -254,7 +229,8 @@ LogicalResult StoreCodesOp::verify() {
   if (countElements(tile) != static_cast<uint64_t>(part->channels())) // C2
     return emitOpError("expected a tile of ")
            << part->channels() << " channels, got " << countElements(tile);
-  return verifyCodeElement(*this, tile, *part); // C3
+  return detail::verifyCodeElement(*this, tile.getElementType(), *part,
+                                   kTileCodeBits); // C3
 }
 
 LogicalResult StoreScaleOp::verify() {

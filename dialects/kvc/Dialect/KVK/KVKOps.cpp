@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Dialect/KVC/CachePart.h"
 #include "kvc/Dialect/KVC/MemRefShape.h"
 
 #include "mlir/IR/Builders.h"
@@ -12,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <limits>
 
 #define GET_OP_CLASSES
 #include "kvc/Dialect/KVK/KVKOps.cpp.inc"
@@ -22,6 +24,8 @@ namespace kvc::kvk {
 
 using kvc::detail::Extent;
 using kvc::detail::MemRefShape;
+using kvc::detail::partOrError;
+using kvc::detail::verifyCodeElement;
 
 void KVKDialect::registerOps() {
   addOperations<
@@ -33,25 +37,6 @@ void KVKDialect::registerOps() {
 //===----------------------------------------------------------------------===//
 // What ops on a cache share
 //===----------------------------------------------------------------------===//
-
-/// The part of a tensor that an op names, or an error that there is none.
-template <typename Op>
-static const spec::PartScheme *partOrError(Op op) {
-  const spec::Scheme *scheme =
-      spec::schemeOf(op.getCache().getType().getSpec(), op.getTensor());
-  if (!scheme) {
-    op.emitOpError("tensor: the spec has no ")
-        << stringifyTensor(op.getTensor()) << ", its value is the key";
-    return nullptr;
-  }
-  int64_t part = op.getPart();
-  if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
-    op.emitOpError("part: expected one of ")
-        << scheme->parts.size() << ", got " << part;
-    return nullptr;
-  }
-  return &scheme->parts[part];
-}
 
 /// Extent of a dim that a storage's digits cover, from 0 on.
 static int64_t coveredExtent(StorageAttr storage, layout::Dim dim) {
@@ -96,20 +81,6 @@ static LogicalResult verifyCodeStorage(Op op, const spec::PartScheme &part) {
                        /*blockTokens=*/1);
 }
 
-static LogicalResult verifyElement(Operation *op, Type got,
-                                   const spec::PartScheme &part,
-                                   unsigned integerBits) {
-  MLIRContext *context = op->getContext();
-  Type expected = part.codec.isRaw()
-                      ? elementTypeOf(context, part.codec.raw)
-                      : Type(IntegerType::get(context, integerBits));
-  if (got != expected)
-    return op->emitOpError()
-           << "expected elements " << expected << " for codec "
-           << spec::codecName(part.codec) << ", got " << got;
-  return success();
-}
-
 static LogicalResult verifyChannels(Operation *op, int64_t got,
                                     const spec::PartScheme &part) {
   if (got > part.channels())
@@ -132,8 +103,8 @@ LogicalResult LoadOp::verify() {
     return emitOpError("expected a tile with the dims t and c, got ") << tile;
   if (failed(verifyChannels(*this, tile.getExtent("c"), *part))) // C2
     return failure();
-  if (failed(verifyElement(*this, tile.getElementType(), *part,
-                           part->codec.bits))) // C3
+  if (failed(verifyCodeElement(*this, tile.getElementType(), *part,
+                               part->codec.bits))) // C3
     return failure();
   return verifyCodeStorage(*this, *part); // C4
 }
@@ -237,6 +208,9 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+/// Of any more, a weight could not even be 1.
+constexpr int64_t kMaxDepth = std::numeric_limits<int32_t>::max() / 128;
+
 LogicalResult QuantizeRowsOp::verify() {
   MLIRContext *context = getContext();
   Type f32 = Float32Type::get(context);
@@ -244,9 +218,12 @@ LogicalResult QuantizeRowsOp::verify() {
   if (failed(rows.verify(*this, "rows", getRows()))) // C1
     return failure();
   Extent numRows = Extent::fixed("R", getRows().getType().getDimSize(0));
-  MemRefShape weights{
-      {numRows, Extent::fixed("K", getRows().getType().getDimSize(1))},
-      {IntegerType::get(context, 16)}};
+  int64_t depth = getRows().getType().getDimSize(1);
+  if (depth > kMaxDepth) // C2
+    return emitOpError("rows: expected at most ")
+           << kMaxDepth << " weights of a row, got " << depth;
+  MemRefShape weights{{numRows, Extent::fixed("K", depth)},
+                      {IntegerType::get(context, 16)}};
   if (failed(weights.verify(*this, "weights", getWeights()))) // C1
     return failure();
   MemRefShape scale{{numRows}, {f32}};
@@ -254,7 +231,7 @@ LogicalResult QuantizeRowsOp::verify() {
 }
 
 int64_t QuantizeRowsOp::getMaxWeight(int64_t depth) {
-  return std::min<int64_t>(32767, ((int64_t(1) << 31) - 1) / (128 * depth));
+  return std::min<int64_t>(32767, kMaxDepth / depth);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,8 +245,8 @@ static LogicalResult verifyRow(Op op, VectorType row) {
     return failure();
   if (failed(verifyChannels(op, row.getNumElements(), *part))) // C2
     return failure();
-  if (failed(verifyElement(op, row.getElementType(), *part,
-                           /*integerBits=*/8))) // C3
+  if (failed(verifyCodeElement(op, row.getElementType(), *part,
+                               /*integerBits=*/8))) // C3
     return failure();
   return verifyCodeStorage(op, *part); // C4
 }

@@ -23,8 +23,8 @@ def KVK_LoadOp : KVK_Op<"load"> {
   let description = [{
     Tokens [token, token + valid) and channels from `channel` on of one part of a
     tensor, as stored. `storage` is the order of the part's codes inside a page of
-    `page` tokens; `kvk-derive-storage` writes both. Tokens of the tile beyond `valid` are unspecified and touch no
-    memory.
+    `page` tokens; `kvk-derive-storage` writes both. Tokens of the tile beyond
+    `valid` are unspecified and touch no memory.
 
     | value | shape | element |
     |---|---|---|
@@ -99,8 +99,9 @@ def KVK_DotOp : KVK_Op<"dot", [AttrSizedOperandSegments]> {
   let summary = "Product of a matrix of weights with a tile or panel.";
   let description = [{
     acc[r, j] = row_scale[r] * lane_scale[j] * sum_k weights[r, k] * x[k, j];
-    with `accumulate` the product is added to what acc holds. j is the free dim of x, k the one that `contract` names: `"c"` or `"t"` of a tile,
-    `"minor"` (the last) or `"major"` of a panel in memory.
+    with `accumulate` the product is added to what acc holds. j is the free dim of
+    x, k the one that `contract` names: `"c"` or `"t"` of a tile, `"minor"` (the
+    last) or `"major"` of a panel in memory.
 
     With i16 weights the sum is exact in i32: the caller keeps |sum| below 2^31
     (`kvk.quantize_rows`). With f32 weights the order of the sum is not fixed.
@@ -169,6 +170,7 @@ def KVK_QuantizeRowsOp : KVK_Op<"quantize_rows"> {
     | scale | [R], dense | f32 |
 
     - C1: `rows`, `weights` and `scale` have the shapes and element types above.
+    - C2: K is at most 16777215, so that wmax is at least 1.
 
     Example:
 
@@ -185,7 +187,7 @@ def KVK_QuantizeRowsOp : KVK_Op<"quantize_rows"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The largest weight of rows of `depth` elements.
+    /// The largest weight, wmax, of rows of `depth` elements.
     static int64_t getMaxWeight(int64_t depth);
   }];
 }

@@ -340,6 +340,14 @@ func.func @quantize_rows_c1_empty(%r: memref<4x0xf32>, %w: memref<4x8xi16>, %s: 
 
 // -----
 
+func.func @quantize_rows_c2(%r: memref<1x16777216xf32>, %w: memref<1x16777216xi16>, %s: memref<1xf32>) {
+  // expected-error@+1 {{'kvk.quantize_rows' op rows: expected at most 16777215 weights of a row, got 16777216}}
+  kvk.quantize_rows %r into %w, %s : memref<1x16777216xf32> into memref<1x16777216xi16>, memref<1xf32>
+  return
+}
+
+// -----
+
 func.func @quantize_rows_c1_weights(%r: memref<4x8xf32>, %w: memref<4x7xi16>, %s: memref<4xf32>) {
   // expected-error@+1 {{'kvk.quantize_rows' op weights: expected shape [R = 4, K = 8], got}}
   kvk.quantize_rows %r into %w, %s : memref<4x8xf32> into memref<4x7xi16>, memref<4xf32>

@@ -1,0 +1,50 @@
+//===- CachePart.cpp - The part of a cache that an op names ---------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CachePart.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+
+using namespace mlir;
+
+namespace kvc::detail {
+
+const spec::Scheme *schemeOrError(Operation *op, const spec::Spec &spec,
+                                  spec::Tensor tensor) {
+  const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+  if (!scheme)
+    op->emitOpError() << "tensor: the spec has no " << stringifyTensor(tensor)
+                      << ", its value is the key";
+  return scheme;
+}
+
+const spec::PartScheme *partOrError(Operation *op, const spec::Spec &spec,
+                                    spec::Tensor tensor, int64_t part) {
+  const spec::Scheme *scheme = schemeOrError(op, spec, tensor);
+  if (!scheme)
+    return nullptr;
+  if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
+    op->emitOpError() << "part: expected one of " << scheme->parts.size()
+                      << ", got " << part;
+    return nullptr;
+  }
+  return &scheme->parts[part];
+}
+
+LogicalResult verifyCodeElement(Operation *op, Type got,
+                                const spec::PartScheme &part,
+                                unsigned integerBits) {
+  MLIRContext *context = op->getContext();
+  Type expected = part.codec.isRaw()
+                      ? elementTypeOf(context, part.codec.raw)
+                      : Type(IntegerType::get(context, integerBits));
+  if (got != expected)
+    return op->emitOpError()
+           << "expected elements " << expected << " for codec "
+           << spec::codecName(part.codec) << ", got " << got;
+  return success();
+}
+
+} // namespace kvc::detail
