@@ -6,6 +6,7 @@
 
 #include "kvc/Codegen/KernelTable.h"
 
+#include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -94,14 +95,15 @@ std::string uniqueTableSymbol(StringRef specName, StringRef target) {
 std::vector<KernelEntry> readKernels(mlir::ModuleOp module) {
   std::vector<KernelEntry> kernels;
   for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
-    auto name = function->getAttrOfType<mlir::StringAttr>("kvc.kernel");
+    auto name = function->getAttrOfType<mlir::StringAttr>(
+        KVCDialect::getKernelAttrName());
     if (!name)
       continue;
     kernels.push_back({name.str(), function.getSymName().str(),
-                       intAttr(function, "kvc.tile_rows"),
-                       intAttr(function, "kvc.tile_tokens"),
-                       intAttr(function, "kvc.split_tokens"),
-                       textAttr(function, "kvc.operands")});
+                       intAttr(function, KVCDialect::getTileRowsAttrName()),
+                       intAttr(function, KVCDialect::getTileTokensAttrName()),
+                       intAttr(function, KVCDialect::getSplitTokensAttrName()),
+                       textAttr(function, KVCDialect::getOperandsAttrName())});
   }
   return kernels;
 }

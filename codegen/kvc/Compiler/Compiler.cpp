@@ -10,6 +10,7 @@
 #include "kvc/Compiler/Manifest.h"
 #include "kvc/Compiler/SpecText.h"
 #include "kvc/Compiler/Status.h"
+#include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Layout/PageLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -124,7 +125,8 @@ llvm::Error Compilation::keepKernels() {
   std::vector<std::string> available;
   for (auto function :
        llvm::make_early_inc_range(module->getOps<func::FuncOp>())) {
-    auto kind = function->getAttrOfType<StringAttr>("kvc.kernel");
+    auto kind =
+        function->getAttrOfType<StringAttr>(KVCDialect::getKernelAttrName());
     if (!kind)
       continue;
     available.push_back(kind.str());

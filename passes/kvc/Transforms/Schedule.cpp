@@ -137,8 +137,9 @@ private:
     op.setTileTokens(tokens);
     if (kind) {
       Builder builder(op);
-      getOperation()->setAttr("kvc.tile_rows", builder.getI64IntegerAttr(rows));
-      getOperation()->setAttr("kvc.tile_tokens",
+      getOperation()->setAttr(KVCDialect::getTileRowsAttrName(),
+                              builder.getI64IntegerAttr(rows));
+      getOperation()->setAttr(KVCDialect::getTileTokensAttrName(),
                               builder.getI64IntegerAttr(tokens));
     }
     if (!remarks)

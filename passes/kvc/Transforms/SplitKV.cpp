@@ -42,7 +42,6 @@ namespace {
 
 constexpr double kSplitBytes = 256 << 10;
 constexpr double kSplitProducts = 1 << 26;
-constexpr StringLiteral kSplitAttrName = "kvc.split_tokens";
 
 /// Bytes of the cache of one token and kv head, metadata included.
 double bytesPerToken(const spec::Spec &spec) {
@@ -84,7 +83,8 @@ private:
     bool isPrefill = kind && kind.getValue() == "prefill";
     int64_t tile = *op.getTileTokens();
 
-    auto given = kernel->getAttrOfType<IntegerAttr>(kSplitAttrName);
+    auto given = kernel->getAttrOfType<IntegerAttr>(
+        KVCDialect::getSplitTokensAttrName());
     int64_t asked = given       ? given.getInt()
                     : isPrefill ? prefillSplitTokens
                                 : splitTokens;
@@ -98,7 +98,8 @@ private:
     int64_t nearest =
         powerNear(isPrefill ? kSplitProducts / products : kSplitBytes / bytes);
     int64_t tokens = asked ? asked : std::max(tile, nearest);
-    kernel->setAttr(kSplitAttrName, Builder(op).getI64IntegerAttr(tokens));
+    kernel->setAttr(KVCDialect::getSplitTokensAttrName(),
+                    Builder(op).getI64IntegerAttr(tokens));
     if (!remarks)
       return success();
     std::string text;

@@ -50,23 +50,34 @@ ArrayRef<StringRef> KVCDialect::getKernelKinds() {
   return kinds;
 }
 
+/// What an attribute of a function should be, or nothing if it is that.
+static std::optional<std::string> expectationOf(NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == KVCDialect::getKernelAttrName()) {
+    ArrayRef<StringRef> kinds = KVCDialect::getKernelKinds();
+    auto kind = dyn_cast<StringAttr>(attribute.getValue());
+    if (kind && llvm::is_contained(kinds, kind.getValue()))
+      return std::nullopt;
+    return "one of \"" + llvm::join(kinds, "\", \"") + '"';
+  }
+  auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (number && number.getType().isSignlessInteger(64) && number.getInt() > 0)
+    return std::nullopt;
+  return "a positive i64";
+}
+
 LogicalResult KVCDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
-  if (attribute.getName() != getKernelAttrName())
+  StringRef name = attribute.getName();
+  if (name != getKernelAttrName() && name != getTileRowsAttrName() &&
+      name != getTileTokensAttrName() && name != getSplitTokensAttrName())
     return success();
   if (!isa<FunctionOpInterface>(op))
-    return op->emitOpError() << "carries '" << getKernelAttrName()
-                             << "', expected on functions only";
-  auto kind = dyn_cast<StringAttr>(attribute.getValue());
-  if (!kind || !llvm::is_contained(getKernelKinds(), kind.getValue())) {
-    InFlightDiagnostic diagnostic = op->emitOpError()
-                                    << "'" << getKernelAttrName()
-                                    << "': expected one of ";
-    llvm::interleaveComma(getKernelKinds(), diagnostic, [&](StringRef name) {
-      diagnostic << '"' << name << '"';
-    });
-    return diagnostic << ", got " << attribute.getValue();
-  }
+    return op->emitOpError()
+           << "carries '" << name << "', expected on functions only";
+  if (std::optional<std::string> expected = expectationOf(attribute))
+    return op->emitOpError() << "'" << name << "': expected " << *expected
+                             << ", got " << attribute.getValue();
   return success();
 }
 

@@ -36,16 +36,30 @@ def KVC_Dialect : Dialect {
 
     A function whose discardable attribute `kvc.kernel` is one of `"decode"`,
     `"prefill"`, `"append"`, `"merge"`, `"unpack"` is the kernel of that kind; its
-    parameters are the fields of `kvc/kernel_abi.h`, in order.
+    parameters are the fields of `kvc/kernel_abi.h`, in order. Passes note on
+    functions what the kernel's entry in the module table says:
+
+    | attribute | value | written by |
+    |---|---|---|
+    | `kvc.tile_rows`, `kvc.tile_tokens` | positive i64 | kvc-schedule |
+    | `kvc.split_tokens` | positive i64 | kvc-split-kv |
+    | `kvc.operands` | string, the types that meet codes | convert-kvc-to-kvk |
+
+    `kvc.cache_view` marks a lowered function's parameter that was a `!kvc.cache`.
   }];
-  let dependentDialects = [];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Name of the discardable attribute that marks kernel functions.
+    /// Names of the discardable attributes of functions.
     static constexpr ::llvm::StringLiteral getKernelAttrName() { return "kvc.kernel"; }
-    /// The kinds that it may name.
+    static constexpr ::llvm::StringLiteral getTileRowsAttrName() { return "kvc.tile_rows"; }
+    static constexpr ::llvm::StringLiteral getTileTokensAttrName() { return "kvc.tile_tokens"; }
+    static constexpr ::llvm::StringLiteral getSplitTokensAttrName() { return "kvc.split_tokens"; }
+    static constexpr ::llvm::StringLiteral getOperandsAttrName() { return "kvc.operands"; }
+    /// Of parameters.
+    static constexpr ::llvm::StringLiteral getCacheViewAttrName() { return "kvc.cache_view"; }
+    /// What `kvc.kernel` may say.
     static ::llvm::ArrayRef<::llvm::StringRef> getKernelKinds();
 
     void registerAttributes();

@@ -7,6 +7,7 @@
 
 #include "Converter.h"
 
+#include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,7 +54,7 @@ void Converter::noteOperands() {
     (isInteger ? integers : floats) = true;
   });
   if (integers || floats)
-    function->setAttr("kvc.operands",
+    function->setAttr(KVCDialect::getOperandsAttrName(),
                       builder.getStringAttr(integers && floats ? "i16, f32"
                                             : integers         ? "i16"
                                                                : "f32"));

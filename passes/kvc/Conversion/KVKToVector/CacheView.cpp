@@ -6,7 +6,7 @@
 
 #include "kvc/Conversion/KVKToVector/CacheView.h"
 
-#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -92,7 +92,7 @@ LogicalResult CacheViews::finish() {
       if (user != cast)
         return user->emitOpError("uses a cache and was not lowered");
     argument.setType(LLVM::LLVMPointerType::get(context));
-    func.setArgAttr(argument.getArgNumber(), "kvc.cache_view",
+    func.setArgAttr(argument.getArgNumber(), KVCDialect::getCacheViewAttrName(),
                     UnitAttr::get(context));
     if (cast) {
       pointer.replaceAllUsesWith(argument);

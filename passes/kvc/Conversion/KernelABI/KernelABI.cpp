@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Conversion/Passes.h"
+#include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,8 +25,6 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kSlotBytes = 8;
-constexpr llvm::StringLiteral kKernel = "kvc.kernel",
-                              kCacheView = "kvc.cache_view";
 /// Every exception masked, round to nearest, no flush to zero.
 constexpr int32_t kDefaultMXCSR = 0x1f80;
 
@@ -40,7 +39,7 @@ public:
     Type type = old.getType();
     unsigned number = old.getArgNumber();
     if (isa<LLVM::LLVMPointerType>(type) &&
-        func.getArgAttr(number, kCacheView)) {
+        func.getArgAttr(number, kvc::KVCDialect::getCacheViewAttrName())) {
       Value view = address();
       slot += sizeof(kvc_cache_view) / kSlotBytes;
       return view;
@@ -135,7 +134,7 @@ public:
   void runOnOperation() override {
     SmallVector<func::FuncOp> kernels;
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func->getAttrOfType<StringAttr>(kKernel))
+      if (func->getAttrOfType<StringAttr>(kvc::KVCDialect::getKernelAttrName()))
         kernels.push_back(func);
     for (func::FuncOp kernel : kernels)
       if (failed(convert(kernel)))
@@ -144,7 +143,8 @@ public:
 
 private:
   LogicalResult convert(func::FuncOp func) {
-    auto kernel = func->getAttrOfType<StringAttr>(kKernel);
+    auto kernel =
+        func->getAttrOfType<StringAttr>(kvc::KVCDialect::getKernelAttrName());
     if (func.isDeclaration() || func.getNumResults() != 0)
       return func.emitOpError("a kernel needs a body and has no results");
     std::string symbol = ("kvc_" + kernel.getValue()).str();

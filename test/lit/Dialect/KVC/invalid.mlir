@@ -347,6 +347,26 @@ module attributes {kvc.kernel = "decode"} {}
 
 // -----
 
+// expected-error@+1 {{carries 'kvc.tile_rows', expected on functions only}}
+module attributes {kvc.tile_rows = 4 : i64} {}
+
+// -----
+
+// expected-error@+1 {{'kvc.tile_rows': expected a positive i64, got 4 : i32}}
+func.func private @tile_rows_type() attributes {kvc.tile_rows = 4 : i32}
+
+// -----
+
+// expected-error@+1 {{'kvc.tile_tokens': expected a positive i64, got "64"}}
+func.func private @tile_tokens_type() attributes {kvc.tile_tokens = "64"}
+
+// -----
+
+// expected-error@+1 {{'kvc.split_tokens': expected a positive i64, got 0 : i64}}
+func.func private @split_tokens_zero() attributes {kvc.split_tokens = 0 : i64}
+
+// -----
+
 // expected-error@+1 {{dim t is named twice}}
 func.func private @dims_c1(tensor<4x64xf32, #kvc.dims<t, t>>)
 
