@@ -243,13 +243,23 @@ SpecAttr SpecAttr::get(MLIRContext *context, const spec::Spec &spec) {
              section.operator()<LayoutAttr>("layout"));
 }
 
-StringAttr SpecAttr::getName() const { return getImpl()->name; }
-AttentionAttr SpecAttr::getAttention() const { return getImpl()->attention; }
-IOAttr SpecAttr::getIo() const { return getImpl()->io; }
-SchemeAttr SpecAttr::getKey() const { return getImpl()->key; }
-SchemeAttr SpecAttr::getValue() const { return getImpl()->value; }
-SegmentsAttr SpecAttr::getSegments() const { return getImpl()->segments; }
-LayoutAttr SpecAttr::getLayout() const { return getImpl()->layout; }
+StringAttr SpecAttr::getName() const {
+  return std::get<0>(getImpl()->sections);
+}
+AttentionAttr SpecAttr::getAttention() const {
+  return std::get<1>(getImpl()->sections);
+}
+IOAttr SpecAttr::getIo() const { return std::get<2>(getImpl()->sections); }
+SchemeAttr SpecAttr::getKey() const { return std::get<3>(getImpl()->sections); }
+SchemeAttr SpecAttr::getValue() const {
+  return std::get<4>(getImpl()->sections);
+}
+SegmentsAttr SpecAttr::getSegments() const {
+  return std::get<5>(getImpl()->sections);
+}
+LayoutAttr SpecAttr::getLayout() const {
+  return std::get<6>(getImpl()->sections);
+}
 const spec::Spec &SpecAttr::getSpec() const { return getImpl()->spec; }
 
 } // namespace kvc

@@ -87,9 +87,7 @@ RankedTensorType tileWithDims(Type tile, ArrayRef<StringRef> dims) {
 }
 
 RankedTensorType cloneWithElement(Type tile, Type element) {
-  auto tensor = cast<RankedTensorType>(tile);
-  return RankedTensorType::get(tensor.getShape(), element,
-                               tensor.getEncoding());
+  return cast<RankedTensorType>(tile).clone(element);
 }
 
 RankedTensorType tileWithSplitLastDim(Type tile, int64_t blocks,

@@ -28,6 +28,7 @@ verifyJSON(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
 /// never as an integer.
 std::string floatText(double value);
 
+/// name, attention, io, key, value, segments, layout; an absent one is null.
 using Sections = std::tuple<mlir::StringAttr, AttentionAttr, IOAttr, SchemeAttr,
                             SchemeAttr, SegmentsAttr, LayoutAttr>;
 

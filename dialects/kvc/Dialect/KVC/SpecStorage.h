@@ -20,19 +20,13 @@
 namespace kvc::detail {
 
 struct SpecAttrStorage : mlir::AttributeStorage {
-  using KeyTy = std::tuple<mlir::StringAttr, AttentionAttr, IOAttr, SchemeAttr,
-                           SchemeAttr, SegmentsAttr, LayoutAttr>;
+  using KeyTy = Sections;
 
-  SpecAttrStorage(const KeyTy &key, spec::Spec &&spec)
-      : name(std::get<0>(key)), attention(std::get<1>(key)),
-        io(std::get<2>(key)), key(std::get<3>(key)), value(std::get<4>(key)),
-        segments(std::get<5>(key)), layout(std::get<6>(key)),
-        spec(std::move(spec)) {}
+  SpecAttrStorage(const Sections &sections, spec::Spec &&spec)
+      : sections(sections), spec(std::move(spec)) {}
 
-  KeyTy getAsKey() const {
-    return KeyTy(name, attention, io, key, value, segments, layout);
-  }
-  bool operator==(const KeyTy &other) const { return getAsKey() == other; }
+  const KeyTy &getAsKey() const { return sections; }
+  bool operator==(const KeyTy &other) const { return sections == other; }
 
   static SpecAttrStorage *construct(mlir::AttributeStorageAllocator &allocator,
                                     const KeyTy &key) {
@@ -46,12 +40,7 @@ struct SpecAttrStorage : mlir::AttributeStorage {
         SpecAttrStorage(key, std::move(*parsed));
   }
 
-  mlir::StringAttr name;
-  AttentionAttr attention;
-  IOAttr io;
-  SchemeAttr key, value;
-  SegmentsAttr segments;
-  LayoutAttr layout;
+  Sections sections;
   spec::Spec spec;
 };
 
