@@ -31,9 +31,6 @@ using namespace kvc;
 
 namespace {
 
-constexpr StringRef kKernels[] = {"decode", "prefill", "append", "merge",
-                                  "unpack"};
-
 /// Builds one kernel function: its parameters in order, then its body.
 class KernelBuilder : public ImplicitLocOpBuilder {
 public:
@@ -62,7 +59,8 @@ public:
   }
   /// A [tokens, heads, channels] tensor of the caller's.
   Value rows(StringRef name, int64_t channels, spec::DType type) {
-    return strided(name, {-1, -1, channels}, floatType(type), {-1, -1, 1});
+    return strided(name, {-1, -1, channels}, elementTypeOf(getContext(), type),
+                   {-1, -1, 1});
   }
 
   void finish() {
@@ -81,17 +79,6 @@ private:
     std::replace(result.begin(), result.end(), int64_t(-1),
                  ShapedType::kDynamic);
     return result;
-  }
-
-  Type floatType(spec::DType type) {
-    switch (type) {
-    case spec::DType::F16:
-      return getF16Type();
-    case spec::DType::BF16:
-      return getBF16Type();
-    default:
-      return getF32Type();
-    }
   }
 
   SpecAttr attr;
@@ -205,7 +192,7 @@ private:
 
   /// The declaration goes, so a spec may well be called "decode".
   LogicalResult checkNames(AttentionSpecOp declaration) {
-    for (StringRef name : kKernels)
+    for (StringRef name : KVCDialect::getKernelKinds())
       if (Operation *taken = SymbolTable::lookupSymbolIn(getOperation(), name);
           taken && taken != declaration)
         return taken->emitError()

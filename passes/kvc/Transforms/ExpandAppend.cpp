@@ -47,7 +47,8 @@ private:
     Value cache = op.getCache(), head = op.getKvHead();
     TensorAttr tensor = op.getTensorAttr();
     int64_t blocks = std::max<int64_t>(scheme.blocks(), 1);
-    SmallVector<Dim> dims = {{"b", blocks}, {"e", scheme.channels() / blocks}};
+    SmallVector<TileDim> dims = {{"b", blocks},
+                                 {"e", scheme.channels() / blocks}};
     Value row = b.subInt(token, op.getTokenBegin());
     auto load = [&](RankedTensorType type) -> Value {
       return LoadInputOp::create(b, type, op.getInput(), row, head);

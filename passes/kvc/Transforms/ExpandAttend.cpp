@@ -83,8 +83,8 @@ private:
   // Rows
   //===--------------------------------------------------------------------===//
 
-  Dim row() const { return {"r", tileRows}; }
-  Dim token() const { return {"t", tileTokens}; }
+  TileDim row() const { return {"r", tileRows}; }
+  TileDim token() const { return {"t", tileTokens}; }
   const spec::PartScheme &schemeOf(spec::Tensor tensor) const {
     return spec::schemeOf(spec, tensor)->parts.front();
   }
@@ -208,7 +208,7 @@ private:
       return DequantizeOp::create(b, codes, Value(), Value(), 0,
                                   spec::Zero::None);
     codes = b.decoded(scheme.codec, codes);
-    SmallVector<Dim> dims = {token()};
+    SmallVector<TileDim> dims = {token()};
     if (scheme.blocks() > 1) {
       codes = SplitOp::create(b, codes, scheme.blocks());
       dims.push_back({"b", scheme.blocks()});

@@ -6,9 +6,8 @@
 
 #include "kvc/Transforms/TileBuilder.h"
 
-#include "kvc/Dialect/KVC/KVCAttrs.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
-#include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -20,30 +19,8 @@ namespace kvc {
 // Types
 //===----------------------------------------------------------------------===//
 
-RankedTensorType TileBuilder::tile(ArrayRef<Dim> dims, Type element) {
-  SmallVector<int64_t> shape;
-  SmallVector<StringRef> names;
-  for (const Dim &dim : dims) {
-    shape.push_back(dim.size);
-    names.push_back(dim.name);
-  }
-  return RankedTensorType::get(shape, element,
-                               DimsAttr::get(getContext(), names));
-}
-
-Type TileBuilder::floatType(spec::DType type) {
-  switch (type) {
-  case spec::DType::F16:
-    return getF16Type();
-  case spec::DType::BF16:
-    return getBF16Type();
-  default:
-    return getF32Type();
-  }
-}
-
 Type TileBuilder::elementType(const spec::Codec &codec) {
-  return codec.isRaw() ? floatType(codec.raw) : getI8Type();
+  return codec.isRaw() ? elementTypeOf(getContext(), codec.raw) : getI8Type();
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,18 +15,13 @@
 #ifndef KVC_TRANSFORMS_TILEBUILDER_H
 #define KVC_TRANSFORMS_TILEBUILDER_H
 
+#include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Spec/Spec.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace kvc {
-
-/// One dim of a tile: its name and its extent.
-struct Dim {
-  llvm::StringRef name;
-  int64_t size;
-};
 
 class TileBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -41,13 +36,15 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// The tile type with these dims.
-  mlir::RankedTensorType tile(llvm::ArrayRef<Dim> dims, mlir::Type element);
-  mlir::RankedTensorType f32Tile(llvm::ArrayRef<Dim> dims) {
+  mlir::RankedTensorType tile(llvm::ArrayRef<TileDim> dims,
+                              mlir::Type element) {
+    return makeTile(getContext(), dims, element);
+  }
+  mlir::RankedTensorType f32Tile(llvm::ArrayRef<TileDim> dims) {
     return tile(dims, getF32Type());
   }
   /// The type that a raw element or a code of `codec` has in a tile.
   mlir::Type elementType(const spec::Codec &codec);
-  mlir::Type floatType(spec::DType type);
 
   //===--------------------------------------------------------------------===//
   // Constants and broadcasts

@@ -83,18 +83,6 @@ Value splatTo(OpBuilder &builder, Location loc, Type type, Value value) {
 
 } // namespace
 
-/// The type of a dtype that values are rounded to.
-static FloatType floatTypeOf(OpBuilder &builder, spec::DType dtype) {
-  switch (dtype) {
-  case spec::DType::F16:
-    return builder.getF16Type();
-  case spec::DType::BF16:
-    return builder.getBF16Type();
-  default:
-    return builder.getF32Type();
-  }
-}
-
 LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   if (emitMemory(op, iteration))
@@ -115,12 +103,13 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
   } else if (auto round = dyn_cast<RoundToOp>(op)) {
     Value value = inIteration(iteration, round.getSource());
     result = value;
-    FloatType narrow = floatTypeOf(builder, round.getDtype());
     if (round.getDtype() == spec::DType::E4M3) {
       ImplicitLocOpBuilder b(loc, builder);
       result = floatmath::decodeFloat(
           b, floatmath::encodeFloat(b, value, spec::kFP8E4M3), spec::kFP8E4M3);
-    } else if (!narrow.isF32()) {
+    } else if (round.getDtype() != spec::DType::F32) {
+      auto narrow = cast<FloatType>(
+          elementTypeOf(builder.getContext(), round.getDtype()));
       Type wide = value.getType();
       Type narrowType = isa<VectorType>(wide)
                             ? Type(cast<VectorType>(wide).clone(narrow))
