@@ -1,5 +1,4 @@
-//===- safetensors_fuzz.cpp - The safetensors reader on any bytes *- C++ --===//
-//-*-===//
+//===- safetensors_fuzz.cpp - The safetensors reader on any bytes ---------===//
 //
 // Part of kvc.
 //

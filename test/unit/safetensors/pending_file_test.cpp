@@ -1,5 +1,4 @@
-//===- pending_file_test.cpp - Outputs appear whole or not at all *- C++ --===//
-//-*-===//
+//===- pending_file_test.cpp - Outputs appear whole or not at all ---------===//
 //
 // Part of kvc.
 //

@@ -1,5 +1,4 @@
-//===- conformance_test.cpp - The reference against foreign cases *- C++ --===//
-//-*-===//
+//===- conformance_test.cpp - The reference against foreign cases ---------===//
 //
 // Part of kvc.
 //

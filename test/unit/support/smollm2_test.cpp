@@ -1,5 +1,4 @@
-//===- smollm2_test.cpp - The reference on a real model's tensors *- C++ --===//
-//-*-===//
+//===- smollm2_test.cpp - The reference on a real model's tensors ---------===//
 //
 // Part of kvc.
 //
