@@ -6,8 +6,6 @@
 
 #include "Program.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <spawn.h>
 #include <stdexcept>
 #include <sys/wait.h>
@@ -50,17 +48,4 @@ Finished kvc::test::runKvc(const std::vector<std::string> &arguments) {
   if (WIFEXITED(status))
     result.code = WEXITSTATUS(status);
   return result;
-}
-
-Folder::Folder() {
-  std::string name =
-      (std::filesystem::temp_directory_path() / "kvc-e2e-XXXXXX").string();
-  if (!mkdtemp(name.data()))
-    throw std::runtime_error("cannot make the folder " + name);
-  root = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(root, ignored);
 }

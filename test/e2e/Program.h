@@ -20,20 +20,6 @@ struct Finished {
 /// Runs `kvc ARGUMENTS..` and waits for its end.
 Finished runKvc(const std::vector<std::string> &arguments);
 
-/// A new, empty folder that is removed with its content.
-class Folder {
-public:
-  Folder();
-  ~Folder();
-  Folder(const Folder &) = delete;
-  Folder &operator=(const Folder &) = delete;
-
-  std::string path(const std::string &file) const { return root + "/" + file; }
-
-private:
-  std::string root;
-};
-
 } // namespace kvc::test
 
 #endif // KVC_TEST_E2E_PROGRAM_H

@@ -12,6 +12,7 @@
 #include "Program.h"
 #include "kvc/Test/Conformance.h"
 #include "kvc/Test/Dump.h"
+#include "kvc/Test/Folder.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -82,8 +83,8 @@ protected:
   }
 
   Folder folder;
-  std::string outPath = folder.path("out.safetensors");
-  std::string dumpPath = folder.path("cache.safetensors");
+  std::string outPath = folder / "out.safetensors";
+  std::string dumpPath = folder / "cache.safetensors";
 };
 
 TEST_P(Conformance, PassesOrIsRefusedByName) {

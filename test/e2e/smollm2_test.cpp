@@ -11,6 +11,7 @@
 
 #include "Program.h"
 #include "kvc/Test/Dump.h"
+#include "kvc/Test/Folder.h"
 
 #include <cmath>
 #include <fstream>
@@ -77,9 +78,9 @@ class SmolLM2 : public testing::TestWithParam<Case> {};
 TEST_P(SmolLM2, AttentionIsRightAndCostsWhatTheReadmeSays) {
   const Case &test = GetParam();
   const Folder folder;
-  const std::string specPath = folder.path("spec.json"),
-                    outPath = folder.path("out.safetensors"),
-                    dumpPath = folder.path("cache.safetensors");
+  const std::string specPath = folder / "spec.json",
+                    outPath = folder / "out.safetensors",
+                    dumpPath = folder / "cache.safetensors";
   std::ofstream(specPath) << specText(test.scheme);
   const Finished finished = runKvc(
       {"run", specPath, "--inputs", dataPath(std::string("layer") + test.layer),

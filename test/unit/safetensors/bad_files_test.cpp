@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Folder.h"
 #include "kvc/Safetensors.h"
+#include "kvc/Test/Folder.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

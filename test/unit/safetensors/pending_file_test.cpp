@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Folder.h"
 #include "kvc/PendingFile.h"
 #include "kvc/Safetensors.h"
+#include "kvc/Test/Folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

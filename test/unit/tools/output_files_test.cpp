@@ -6,8 +6,8 @@
 
 #include "kvc/OutputFiles.h"
 
-#include "Folder.h"
 #include "kvc/Failure.h"
+#include "kvc/Test/Folder.h"
 
 #include <gtest/gtest.h>
 

@@ -4,14 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVC_TEST_UNIT_SAFETENSORS_FOLDER_H
-#define KVC_TEST_UNIT_SAFETENSORS_FOLDER_H
+#ifndef KVC_TEST_FOLDER_H
+#define KVC_TEST_FOLDER_H
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,18 @@ public:
   Folder() {
     std::string pattern =
         (std::filesystem::temp_directory_path() / "kvc-test-XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
+    if (!::mkdtemp(pattern.data()))
+      throw std::runtime_error("cannot make the folder " + pattern);
+    path = pattern;
   }
-  ~Folder() { std::filesystem::remove_all(path); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
   Folder(const Folder &) = delete;
+  Folder &operator=(const Folder &) = delete;
 
+  /// Path of a file inside.
   std::string operator/(const std::string &name) const {
     return (path / name).string();
   }
@@ -55,4 +63,4 @@ inline void writeAll(const std::string &path, const std::string &bytes) {
 
 } // namespace kvc::test
 
-#endif // KVC_TEST_UNIT_SAFETENSORS_FOLDER_H
+#endif // KVC_TEST_FOLDER_H
