@@ -81,7 +81,7 @@ file(WRITE ${FOLDER}/${NAME}.c
 
 static kvc_status kvc_fail(kvc_diag *diag, kvc_status status, const char *message) {
   size_t length = strlen(message), copied;
-  if (!diag)
+  if (!diag || diag->struct_size < sizeof(kvc_diag))
     return status;
   diag->length = length;
   if (diag->message && diag->capacity > 0) {

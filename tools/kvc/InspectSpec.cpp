@@ -55,7 +55,6 @@ Summary summarise(const kvc_spec *spec) {
   auto parsed = spec::parseSpec(summary.json);
   if (!parsed)
     throw Failure(parsed.error().str());
-  constexpr const char *kinds[] = {"codes", "scales", "zeros"};
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
     const layout::PageLayout page =
         layout::pageLayout(*parsed, tensor, layout::TargetFamily::Host);
@@ -63,7 +62,7 @@ Summary summarise(const kvc_spec *spec) {
       summary.pageTokens = page.pageTokens;
     for (const layout::Region &region : page.regions)
       summary.regions.push_back({tensor == spec::Tensor::Key ? "key" : "value",
-                                 kinds[static_cast<size_t>(region.kind)],
+                                 std::string(layout::nameOf(region.kind)),
                                  layout::str(region.storage.addr),
                                  region.storage.width, region.offset});
   }

@@ -106,6 +106,17 @@ static llvm::Error readStruct(llvm::StringRef what, const T *given, T &out) {
   return llvm::Error::success();
 }
 
+/// Shows the caller a list that stays the library's.
+template <typename T>
+static kvc_status lend(const std::vector<T> &all, const T **list,
+                       int64_t *count) {
+  if (!list || !count)
+    return KVC_INVALID_ARGUMENT;
+  *list = all.data();
+  *count = static_cast<int64_t>(all.size());
+  return KVC_OK;
+}
+
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
@@ -197,15 +208,6 @@ kvc_status kvc_compiler_free(kvc_compiler *compiler) {
   return KVC_OK;
 }
 
-static kvc_status listNamed(const std::vector<kvc_named> &all,
-                            const kvc_named **names, int64_t *count) {
-  if (!names || !count)
-    return KVC_INVALID_ARGUMENT;
-  *names = all.data();
-  *count = static_cast<int64_t>(all.size());
-  return KVC_OK;
-}
-
 kvc_status kvc_target_names(const kvc_named **names, int64_t *count) {
   static const std::vector<kvc_named> all = [] {
     std::vector<kvc_named> list;
@@ -213,7 +215,7 @@ kvc_status kvc_target_names(const kvc_named **names, int64_t *count) {
       list.push_back({target.name.data(), target.summary.data()});
     return list;
   }();
-  return listNamed(all, names, count);
+  return lend(all, names, count);
 }
 
 kvc_status kvc_stage_names(const kvc_named **names, int64_t *count) {
@@ -223,7 +225,7 @@ kvc_status kvc_stage_names(const kvc_named **names, int64_t *count) {
       list.push_back({stage.name.data(), stage.summary.data()});
     return list;
   }();
-  return listNamed(all, names, count);
+  return lend(all, names, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,19 +280,9 @@ kvc_status kvc_jit_module_table(const kvc_jit_module *module,
   return KVC_OK;
 }
 
-static kvc_status listPhases(const std::vector<kvc_phase> &all,
-                             const kvc_phase **phases, int64_t *count) {
-  if (!phases || !count)
-    return KVC_INVALID_ARGUMENT;
-  *phases = all.data();
-  *count = static_cast<int64_t>(all.size());
-  return KVC_OK;
-}
-
 kvc_status kvc_jit_module_phases(const kvc_jit_module *module,
                                  const kvc_phase **phases, int64_t *count) {
-  return module ? listPhases(module->phases, phases, count)
-                : KVC_INVALID_ARGUMENT;
+  return module ? lend(module->phases, phases, count) : KVC_INVALID_ARGUMENT;
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,16 +343,12 @@ kvc_status kvc_artifacts_free(kvc_artifacts *artifacts) {
 
 kvc_status kvc_artifacts_list(const kvc_artifacts *artifacts,
                               const kvc_artifact **list, int64_t *count) {
-  if (!artifacts || !list || !count)
-    return KVC_INVALID_ARGUMENT;
-  *list = artifacts->list.data();
-  *count = static_cast<int64_t>(artifacts->list.size());
-  return KVC_OK;
+  return artifacts ? lend(artifacts->list, list, count) : KVC_INVALID_ARGUMENT;
 }
 
 kvc_status kvc_artifacts_phases(const kvc_artifacts *artifacts,
                                 const kvc_phase **phases, int64_t *count) {
-  return artifacts ? listPhases(artifacts->owned.phases, phases, count)
+  return artifacts ? lend(artifacts->owned.phases, phases, count)
                    : KVC_INVALID_ARGUMENT;
 }
 

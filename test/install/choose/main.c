@@ -62,5 +62,10 @@ int main(void) {
   expect(cut.length == strlen(message), "the whole message's length");
   expect(chosen_table(NULL, &table) == KVC_UNSUPPORTED, "a refusal");
   expect(chosen_table(&diag, NULL) == KVC_INVALID_ARGUMENT, "a pointer");
+
+  /* A diagnostic of nobody's: its fields mean nothing. */
+  kvc_diag unmade = {0, (char *)1, 1, 7};
+  expect(chosen_table(&unmade, &table) == KVC_UNSUPPORTED, "a refusal");
+  expect(unmade.length == 7, "no write to what is no diagnostic");
   return failures != 0;
 }

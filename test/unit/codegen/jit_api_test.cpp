@@ -118,6 +118,17 @@ TEST_F(JitApi, WrongSpecsNameTheirPlace) {
   }
 }
 
+TEST_F(JitApi, LeavesADiagnosticWithoutSizeAlone) {
+  kvc_diag unmade = {};
+  unmade.message = message;
+  unmade.capacity = sizeof(message);
+  unmade.length = 7;
+  std::strcpy(message, "as it was");
+  EXPECT_EQ(kvc_compiler_create(&unmade, nullptr), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(unmade.length, 7u);
+  EXPECT_STREQ(message, "as it was");
+}
+
 TEST_F(JitApi, ListsStagesAndTargets) {
   const kvc_named *names = nullptr;
   int64_t count = 0;

@@ -195,9 +195,7 @@ extern "C" kvc_status kvc_thread_pool_create(int32_t num_threads,
                                              int64_t num_cores, kvc_diag *diag,
                                              kvc_thread_pool **pool) {
   return guarded(diag, [&]() -> kvc_status {
-    if (!pool)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "pool: expected a pointer, got null");
+    KVC_TRY(requirePointer(pool, "pool", diag));
     if (num_threads < 0 || num_threads > kMaxThreads)
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "num_threads: expected 0 to %d, got %d", kMaxThreads,
@@ -232,9 +230,8 @@ extern "C" kvc_status kvc_thread_pool_free(kvc_thread_pool *pool) {
 extern "C" kvc_status kvc_thread_pool_loop(kvc_thread_pool *pool,
                                            kvc_diag *diag,
                                            kvc_parallel_for *loop) {
-  if (!pool || !loop)
-    return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected a pointer, got null",
-                pool ? "loop" : "pool");
+  KVC_TRY(requirePointer(pool, "pool", diag));
+  KVC_TRY(requirePointer(loop, "loop", diag));
   *loop = {runOnPool, pool};
   return KVC_OK;
 }
@@ -242,9 +239,8 @@ extern "C" kvc_status kvc_thread_pool_loop(kvc_thread_pool *pool,
 extern "C" kvc_status kvc_thread_pool_size(const kvc_thread_pool *pool,
                                            kvc_diag *diag,
                                            int32_t *num_threads) {
-  if (!pool || !num_threads)
-    return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected a pointer, got null",
-                pool ? "num_threads" : "pool");
+  KVC_TRY(requirePointer(pool, "pool", diag));
+  KVC_TRY(requirePointer(num_threads, "num_threads", diag));
   *num_threads = pool->size();
   return KVC_OK;
 }

@@ -31,6 +31,10 @@ namespace kvc {
 [[gnu::format(printf, 3, 4)]] kvc_status fail(kvc_diag *diag, kvc_status status,
                                               const char *format, ...) noexcept;
 
+/// KVC_INVALID_ARGUMENT, "NAME: expected a pointer, got null", if it is null.
+kvc_status requirePointer(const void *pointer, const char *name,
+                          kvc_diag *diag) noexcept;
+
 /// Runs the body of a public call; no exception leaves it.
 template <typename Body>
 kvc_status guarded(kvc_diag *diag, Body &&body) noexcept {

@@ -99,9 +99,8 @@ kvc_status withPage(const spec::Spec &spec, int64_t page, kvc_diag *diag,
 extern "C" kvc_status kvc_spec_parse(const char *text, size_t size,
                                      kvc_diag *diag, kvc_spec **spec) {
   return guarded(diag, [&]() -> kvc_status {
-    if (!text || !spec)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "%s: expected a pointer, got null", text ? "spec" : "text");
+    KVC_TRY(requirePointer(text, "text", diag));
+    KVC_TRY(requirePointer(spec, "spec", diag));
     std::unique_ptr<kvc_spec> parsed;
     KVC_TRY(parseSpecHandle({text, size}, "", diag, parsed));
     *spec = parsed.release();
@@ -132,9 +131,7 @@ extern "C" kvc_status kvc_page_bytes(const kvc_spec *spec, int64_t page,
                                      kvc_diag *diag, int64_t *bytes) {
   return guarded(diag, [&]() -> kvc_status {
     KVC_TRY(checkSpec(spec, diag));
-    if (!bytes)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "bytes: expected a pointer, got null");
+    KVC_TRY(requirePointer(bytes, "bytes", diag));
     spec::Spec paged;
     KVC_TRY(withPage(spec->spec, page, diag, paged));
     *bytes = layout::pageBytes(paged, layout::TargetFamily::Host);
@@ -147,9 +144,7 @@ extern "C" kvc_status kvc_page_slice_bytes(const kvc_spec *spec,
                                            kvc_diag *diag, int64_t *bytes) {
   return guarded(diag, [&]() -> kvc_status {
     KVC_TRY(checkSpec(spec, diag));
-    if (!bytes)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "bytes: expected a pointer, got null");
+    KVC_TRY(requirePointer(bytes, "bytes", diag));
     spec::Tensor which{};
     KVC_TRY(tensorOf(tensor, diag, which));
     spec::Spec paged;

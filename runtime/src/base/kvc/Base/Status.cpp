@@ -25,6 +25,13 @@ kvc_status kvc::fail(kvc_diag *diag, kvc_status status, const char *format,
   return status;
 }
 
+kvc_status kvc::requirePointer(const void *pointer, const char *name,
+                               kvc_diag *diag) noexcept {
+  return pointer ? KVC_OK
+                 : fail(diag, KVC_INVALID_ARGUMENT,
+                        "%s: expected a pointer, got null", name);
+}
+
 extern "C" const char *kvc_status_name(kvc_status status) {
   switch (status) {
   case KVC_OK:

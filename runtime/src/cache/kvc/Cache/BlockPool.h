@@ -26,7 +26,6 @@ public:
   int64_t free() const {
     return totalBlocks - fresh + static_cast<int64_t>(returned.size());
   }
-  int64_t used() const { return totalBlocks - reserved - free(); }
 
   /// Appends `count` <= free() blocks to `table`, which has room for them.
   /// Allocates nothing.

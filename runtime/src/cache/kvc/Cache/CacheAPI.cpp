@@ -168,12 +168,6 @@ kvc_status checkCache(const kvc_cache *cache, kvc_diag *diag) {
                       "cache: expected a cache, got null");
 }
 
-kvc_status checkOut(const void *out, const char *name, kvc_diag *diag) {
-  return out ? KVC_OK
-             : fail(diag, KVC_INVALID_ARGUMENT,
-                    "%s: expected a pointer, got null", name);
-}
-
 } // namespace
 
 extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
@@ -181,7 +175,7 @@ extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
   return guarded(diag, [&]() -> kvc_status {
     kvc_cache_options given;
     KVC_TRY(readStruct(options, "options", diag, given));
-    KVC_TRY(checkOut(cache, "cache", diag));
+    KVC_TRY(requirePointer(cache, "cache", diag));
     KVC_TRY(checkSpec(given.spec, diag));
     if (given.flags & ~uint32_t(KVC_CACHE_POISON))
       return fail(diag, KVC_INVALID_ARGUMENT,
@@ -225,7 +219,7 @@ extern "C" kvc_status kvc_cache_free(kvc_cache *cache) {
 extern "C" kvc_status kvc_cache_spec(const kvc_cache *cache, kvc_diag *diag,
                                      const kvc_spec **spec) {
   KVC_TRY(checkCache(cache, diag));
-  KVC_TRY(checkOut(spec, "spec", diag));
+  KVC_TRY(requirePointer(spec, "spec", diag));
   *spec = cache->spec.get();
   return KVC_OK;
 }
@@ -239,7 +233,7 @@ extern "C" kvc_status kvc_cache_create_sequence(kvc_cache *cache,
                                                 kvc_sequence *sequence) {
   return guarded(diag, [&]() -> kvc_status {
     KVC_TRY(checkCache(cache, diag));
-    KVC_TRY(checkOut(sequence, "sequence", diag));
+    KVC_TRY(requirePointer(sequence, "sequence", diag));
     return cache->createSequence(diag, *sequence);
   });
 }
@@ -260,7 +254,7 @@ static kvc_status readLength(const kvc_cache *cache, kvc_sequence sequence,
                              int64_t Sequence::*field, kvc_diag *diag,
                              int64_t *length) {
   KVC_TRY(checkCache(cache, diag));
-  KVC_TRY(checkOut(length, "length", diag));
+  KVC_TRY(requirePointer(length, "length", diag));
   const Sequence *found = nullptr;
   KVC_TRY(cache->find(sequence, diag, found));
   *length = found->*field;
@@ -356,7 +350,7 @@ extern "C" kvc_status kvc_cache_get_view(const kvc_cache *cache,
                                          kvc_sequence sequence, kvc_diag *diag,
                                          kvc_cache_view *view) {
   KVC_TRY(checkCache(cache, diag));
-  KVC_TRY(checkOut(view, "view", diag));
+  KVC_TRY(requirePointer(view, "view", diag));
   const Sequence *found = nullptr;
   KVC_TRY(cache->find(sequence, diag, found));
   *view = cache->viewOf(*found);
@@ -382,10 +376,10 @@ extern "C" kvc_status kvc_cache_block_table(const kvc_cache *cache,
                   static_cast<long long>(columns));
     if (count == 0)
       return KVC_OK;
-    KVC_TRY(checkOut(sequences, "sequences", diag));
+    KVC_TRY(requirePointer(sequences, "sequences", diag));
     if (columns > 0)
-      KVC_TRY(checkOut(table, "table", diag));
-    KVC_TRY(checkOut(lengths, "lengths", diag));
+      KVC_TRY(requirePointer(table, "table", diag));
+    KVC_TRY(requirePointer(lengths, "lengths", diag));
     const Sequence *found = nullptr;
     for (int64_t i = 0; i < count; ++i) {
       KVC_TRY(cache->find(sequences[i], diag, found));

@@ -249,6 +249,11 @@ PageLayout pageLayoutOf(const TensorOrder &order) {
 // Pages
 //===----------------------------------------------------------------------===//
 
+std::string_view nameOf(RegionKind kind) {
+  constexpr std::string_view names[] = {"codes", "scales", "zeros"};
+  return names[size_t(kind)];
+}
+
 bool PageLayout::has(RegionKind kind, unsigned part) const {
   return std::any_of(regions.begin(), regions.end(), [&](const Region &region) {
     return region.kind == kind && region.part == part;
@@ -317,13 +322,12 @@ int64_t pageBytes(const spec::Spec &spec, TargetFamily family) {
 }
 
 std::string layoutTable(const spec::Spec &spec, TargetFamily family) {
-  constexpr std::string_view kinds[] = {"codes", "scales", "zeros"};
   std::string text =
       "| tensor | region | bits | offset | order |\n|---|---|---|---|---|\n";
   for (Tensor tensor : {Tensor::Key, Tensor::Value})
     for (const Region &region : pageLayout(spec, tensor, family).regions) {
       text += tensor == Tensor::Key ? "| key | " : "| value | ";
-      text += kinds[size_t(region.kind)];
+      text += nameOf(region.kind);
       text += " | " + std::to_string(region.storage.width) + " | " +
               std::to_string(region.offset) + " | " + str(region.storage.addr) +
               " |\n";

@@ -60,6 +60,8 @@ std::optional<DotOperand> dotOperand(const spec::Codec &codec,
                                      int64_t tokens, TargetFamily family);
 
 enum class RegionKind : uint8_t { Codes, Scales, Zeros };
+/// "codes", "scales", "zeros".
+std::string_view nameOf(RegionKind kind);
 
 struct Region {
   RegionKind kind;

@@ -113,10 +113,8 @@ kvc_status readTable(kvc_module &module, const kvc_module_table *table,
 
 kvc_status checkModule(const kvc_module *module, const void *out,
                        kvc_diag *diag) {
-  if (module && out)
-    return KVC_OK;
-  return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected a pointer, got null",
-              module ? "result" : "module");
+  KVC_TRY(requirePointer(module, "module", diag));
+  return requirePointer(out, "result", diag);
 }
 
 const char *lastLinkError() {
@@ -129,9 +127,7 @@ const char *lastLinkError() {
 extern "C" kvc_status kvc_module_create(const kvc_module_table *table,
                                         kvc_diag *diag, kvc_module **module) {
   return guarded(diag, [&]() -> kvc_status {
-    if (!module)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "module: expected a pointer, got null");
+    KVC_TRY(requirePointer(module, "module", diag));
     auto made = std::make_unique<kvc_module>();
     KVC_TRY(readTable(*made, table, diag));
     *module = made.release();

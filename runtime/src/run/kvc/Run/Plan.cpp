@@ -142,10 +142,8 @@ extern "C" kvc_status kvc_plan_create(const kvc_plan_options *options,
   return guarded(diag, [&]() -> kvc_status {
     kvc_plan_options given;
     KVC_TRY(readStruct(options, "plan", diag, given));
-    if (!given.module || !plan)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "plan%s: expected a pointer, got null",
-                  plan ? ".module" : "");
+    KVC_TRY(requirePointer(plan, "plan", diag));
+    KVC_TRY(requirePointer(given.module, "plan.module", diag));
     const kvc_module &module = *given.module;
     KVC_TRY(requireKernel(module.decode ? module.decode : module.prefill,
                           "decode", diag));

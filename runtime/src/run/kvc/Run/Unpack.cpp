@@ -123,10 +123,8 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                  const kvc_parallel_for *threads, kvc_diag *diag,
                  const kvc_unpacked *parts, int64_t num_parts) {
   return guarded(diag, [&]() -> kvc_status {
-    if (!cache || !module)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "%s: expected a pointer, got null",
-                  cache ? "module" : "cache");
+    KVC_TRY(requirePointer(cache, "cache", diag));
+    KVC_TRY(requirePointer(module, "module", diag));
     KVC_TRY(requireKernel(module->unpack, "unpack", diag));
     if (cache->spec->hash != module->spec->hash)
       return fail(diag, KVC_INVALID_ARGUMENT,

@@ -7,12 +7,9 @@
 #include "kvc/Spec/Parse.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace kvc::spec;
-
-static bool isPowerOfTwo(int64_t value) {
-  return value > 0 && (value & (value - 1)) == 0;
-}
 
 /// f16, bf16 or f32: the scale types that a zero can share.
 static bool isElement(DType type) {
@@ -194,7 +191,8 @@ private:
   bool rotate() {
     if (part.rotate == 0)
       return true;
-    if (isPowerOfTwo(part.rotate) && part.channels() % part.rotate == 0)
+    if (std::has_single_bit(uint64_t(part.rotate)) &&
+        part.channels() % part.rotate == 0)
       return true;
     std::string channels =
         part.channels()
