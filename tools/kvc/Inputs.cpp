@@ -16,13 +16,6 @@ namespace kvc {
 
 namespace {
 
-std::string shapeText(std::span<const int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 class Reader {
 public:
   Reader(const std::string &path, const safetensors::File &file)
@@ -63,7 +56,7 @@ public:
     const int64_t expected[] = {tokens, heads, channels};
     if (!isFloat(tensor) || !std::ranges::equal(tensor.shape, expected))
       fail(name, "is " + describe(tensor) + ", expected f32, f16 or bf16 " +
-                     shapeText(expected));
+                     safetensors::shapeText(expected));
     const kvc_dtype from = typeOf(tensor);
     // Foreign files need not align their tensors.
     const std::vector<std::byte> aligned(tensor.data.begin(),
@@ -120,7 +113,7 @@ private:
     std::string type(safetensors::nameOf(tensor.dtype));
     std::ranges::transform(type, type.begin(),
                            [](unsigned char c) { return std::tolower(c); });
-    return type + " " + shapeText(tensor.shape);
+    return type + " " + safetensors::shapeText(tensor.shape);
   }
 
   const std::string &path;

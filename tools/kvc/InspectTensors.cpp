@@ -7,6 +7,7 @@
 #include "kvc/InspectTensors.h"
 
 #include "kvc/CommandLine.h"
+#include "kvc/Run/Floats.h"
 #include "kvc/Table.h"
 
 #include <nlohmann/json.hpp>
@@ -37,15 +38,6 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-double fromHalf(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double sign = bits >> 15 ? -1 : 1;
-  if (exponent == 31)
-    return mantissa ? NAN : sign * INFINITY;
-  return sign * (exponent ? std::ldexp(1024 + mantissa, exponent - 25)
-                          : std::ldexp(mantissa, -24));
-}
-
 /// Elements as numbers; files need not align them.
 template <typename T, typename Convert>
 Range rangeOf(const safetensors::Tensor &tensor, Convert convert) {
@@ -70,7 +62,9 @@ Range rangeOf(const safetensors::Tensor &tensor) {
   case DType::F32:
     return rangeOf<float>(tensor);
   case DType::F16:
-    return rangeOf<uint16_t>(tensor, fromHalf);
+    return rangeOf<uint16_t>(tensor, [](uint16_t bits) {
+      return static_cast<double>(std::bit_cast<float>(widenF16(bits)));
+    });
   case DType::BF16:
     return rangeOf<uint16_t>(tensor, [](uint16_t bits) {
       return static_cast<double>(std::bit_cast<float>(uint32_t(bits) << 16));
@@ -101,13 +95,6 @@ bool isFloat(DType type) {
          type == DType::BF16;
 }
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 std::string numberText(DType type, double value) {
   return isFloat(type) ? significant(value) : fixed(value, 0);
 }
@@ -125,7 +112,8 @@ std::string asText(const safetensors::File &file) {
     const Range range = rangeOf(tensor);
     table.add({onOneLine(tensor.name),
                std::string(safetensors::nameOf(tensor.dtype)),
-               shapeText(tensor.shape), std::to_string(tensor.data.size()),
+               safetensors::shapeText(tensor.shape),
+               std::to_string(tensor.data.size()),
                range.empty() ? "-" : numberText(tensor.dtype, range.low),
                range.empty() ? "-" : numberText(tensor.dtype, range.high),
                isFloat(tensor.dtype) ? std::to_string(range.notFinite) : "-"});

@@ -67,6 +67,13 @@ std::optional<DType> safetensors::dtypeOf(std::string_view name) {
 
 int64_t safetensors::bytesOf(DType type) { return kTypes[size_t(type)].bytes; }
 
+std::string safetensors::shapeText(std::span<const int64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
 int64_t safetensors::elementsOf(const Tensor &tensor) {
   return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t(1),
                          std::multiplies<>());
@@ -84,14 +91,6 @@ std::string Error::str() const {
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
-
-/// "[2, 3]".
-static std::string str(const std::vector<int64_t> &shape) {
-  std::string result = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    result += (i ? ", " : "") + std::to_string(shape[i]);
-  return result + "]";
-}
 
 /// Bytes of a tensor. Nothing if the product leaves 63 bits even with extents
 /// of 0 taken as 1, so that strides computed from the shape never overflow.
@@ -125,12 +124,13 @@ static std::optional<Error> checkEntries(std::vector<Entry> &entries,
     std::optional<uint64_t> bytes = bytesOfShape(entry.dtype, entry.shape);
     if (!bytes)
       return wrong(entry, "shape, expected less than 2^63 bytes, got " +
-                              str(entry.shape) + " of " +
+                              shapeText(entry.shape) + " of " +
                               std::string(nameOf(entry.dtype)));
     if (entry.end - entry.begin != *bytes)
       return wrong(entry, "data_offsets, expected " + std::to_string(*bytes) +
-                              " bytes for shape " + str(entry.shape) + " of " +
-                              std::string(nameOf(entry.dtype)) + ", got " +
+                              " bytes for shape " + shapeText(entry.shape) +
+                              " of " + std::string(nameOf(entry.dtype)) +
+                              ", got " +
                               std::to_string(entry.end - entry.begin));
     if (entry.end > dataBytes)
       return wrong(entry, "data_offsets, expected an end within the " +
@@ -363,7 +363,7 @@ Expected<std::string> safetensors::header(std::span<const Tensor> tensors,
     std::optional<uint64_t> bytes = bytesOfShape(tensor.dtype, tensor.shape);
     if (!bytes || *bytes != tensor.data.size())
       return wrong(tensor, "the data, expected the bytes of shape " +
-                               str(tensor.shape) + " of " +
+                               shapeText(tensor.shape) + " of " +
                                std::string(nameOf(tensor.dtype)) + ", got " +
                                std::to_string(tensor.data.size()));
     keys.push_back(std::move(*key));

@@ -60,6 +60,9 @@ struct Tensor {
   std::span<const std::byte> data;
 };
 
+/// "[2, 3]", for messages and tables.
+std::string shapeText(std::span<const int64_t> shape);
+
 /// Product of the extents.
 int64_t elementsOf(const Tensor &tensor);
 
