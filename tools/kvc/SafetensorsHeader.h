@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Private to kvc_safetensors: what the JSON header says, read strictly, before
-// it is compared with the file's size.
+// it is compared with the file's size; and what reading and writing share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +33,11 @@ struct Header {
 /// Reads the header's text, whose first byte is byte `base` of the file.
 Expected<Header> parseHeader(std::string_view text, uint64_t base,
                              const std::string &file);
+
+/// Bytes of a tensor. Nothing if the product leaves 63 bits even with extents
+/// of 0 taken as 1, so that strides computed from the shape never overflow.
+std::optional<uint64_t> bytesOfShape(DType type,
+                                     const std::vector<int64_t> &shape);
 
 /// Text from outside, quoted, printable and of bounded length.
 std::string printable(std::string_view text);
