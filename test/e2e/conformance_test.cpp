@@ -121,9 +121,7 @@ TEST(ConformanceCases, MoreRunThanEverDid) {
 INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          testing::ValuesIn(conformanceNames(kFolder)),
                          [](const auto &info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return testNameOf(info.param);
                          });
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "kvc/Spec/Spec.h"
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace kvc::test {
@@ -33,16 +34,27 @@ inline std::string patched(const char *patch) {
   return spec.dump();
 }
 
-/// Parses a spec that must be valid; an invalid one is returned empty after the
-/// caller's EXPECT on `error` fails.
-inline spec::Spec parsePatched(const char *patch,
-                               std::string *error = nullptr) {
+/// The base spec with a patch that leaves it valid; a failure and the base spec
+/// if it does not.
+inline spec::Spec parsePatched(const char *patch) {
   spec::Expected<spec::Spec> result = spec::parseSpec(patched(patch));
   if (result)
     return *result;
-  if (error)
-    *error = result.error().str();
-  return {};
+  ADD_FAILURE() << patch << ": " << result.error().str();
+  return *spec::parseSpec(baseSpec().dump());
+}
+
+/// Expects an error that says what was expected and got. `test` begins with
+/// the rule's number and '_'; `fragment` is part of the message.
+inline void expectRefused(const std::string &test, const std::string &json,
+                          const char *path, const char *fragment) {
+  spec::Expected<spec::Spec> spec = spec::parseSpec(json);
+  ASSERT_FALSE(spec);
+  const spec::Error &error = spec.error();
+  EXPECT_EQ(error.rule, test.substr(0, test.find('_'))) << error.str();
+  EXPECT_EQ(error.path, path) << error.str();
+  for (const char *part : {fragment, "expected ", "got "})
+    EXPECT_NE(error.message.find(part), std::string::npos) << error.str();
 }
 
 } // namespace kvc::test

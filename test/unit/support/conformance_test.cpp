@@ -108,9 +108,7 @@ TEST(ConformanceCases, SomeUsePresets) {
 INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          testing::ValuesIn(conformanceNames(kFolder)),
                          [](const auto &info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return testNameOf(info.param);
                          });
 
 } // namespace

@@ -135,6 +135,11 @@ kvc::test::conformanceNames(const std::string &folder) {
   return names;
 }
 
+std::string kvc::test::testNameOf(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 safetensors::Expected<ConformanceCase>
 kvc::test::loadConformanceCase(const std::string &folder,
                                const std::string &name) {

@@ -30,6 +30,9 @@ struct ConformanceCase {
 /// Names of the cases in a folder, sorted.
 std::vector<std::string> conformanceNames(const std::string &folder);
 
+/// A case's name as part of a test's, which has no '-'.
+std::string testNameOf(std::string name);
+
 /// Reads one case; what is wrong with it otherwise.
 safetensors::Expected<ConformanceCase>
 loadConformanceCase(const std::string &folder, const std::string &name);
