@@ -18,7 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,23 +29,6 @@ namespace kvc {
 #include "kvc/Transforms/Passes.h.inc"
 
 namespace {
-
-layout::RegionKind kindOf(kvk::MetaKind kind) {
-  return kind == kvk::MetaKind::Scale ? layout::RegionKind::Scales
-                                      : layout::RegionKind::Zeros;
-}
-
-StringRef nameOf(layout::RegionKind kind) {
-  switch (kind) {
-  case layout::RegionKind::Codes:
-    return "codes";
-  case layout::RegionKind::Scales:
-    return "scales";
-  case layout::RegionKind::Zeros:
-    return "zeros";
-  }
-  llvm_unreachable("unknown region");
-}
 
 class DeriveStorage : public impl::DeriveStorageBase<DeriveStorage> {
 public:
@@ -59,8 +42,9 @@ public:
               .Case<kvk::LoadOp, kvk::LoadRowOp, kvk::StoreRowOp>([&](auto op) {
                 return derive(op, layout::RegionKind::Codes);
               })
-              .Case<kvk::LoadMetaOp, kvk::StoreMetaOp>(
-                  [&](auto op) { return derive(op, kindOf(op.getKind())); })
+              .Case<kvk::LoadMetaOp, kvk::StoreMetaOp>([&](auto op) {
+                return derive(op, kvk::regionOf(op.getKind()));
+              })
               .Default(true);
       return ok ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -85,31 +69,23 @@ private:
         op.getContext(), pages.region(kind, op.getPart()).storage);
     op.setStorageAttr(storage);
     op.setPageAttr(builder.getI64IntegerAttr(pages.pageTokens));
-    // One remark for each region of a kernel: all its ops share the order.
-    if (remarks && remarked.insert(storage, kind, op.getTensor()))
-      emitChoice(op) << stringifyTensor(op.getTensor()) << " " << nameOf(kind)
-                     << ": " << storage.getWidth() << " bits in order "
+    std::tuple region(Attribute(storage), kind, op.getTensor());
+    if (remarks && !llvm::is_contained(remarked, region)) {
+      remarked.push_back(region);
+      emitChoice(op) << stringifyTensor(op.getTensor()) << " "
+                     << layout::nameOf(kind) << ": " << storage.getWidth()
+                     << " bits in order "
                      << layout::str(storage.getStorage().addr)
                      << ", lowest first, in pages of " << pages.pageTokens
                      << " tokens; the spec's order \""
                      << spec::nameIn(spec::kOrderNames, spec.layout.order)
                      << "\"";
+    }
     return true;
   }
 
-  /// Regions that had their remark.
-  struct {
-    SmallVector<std::tuple<Attribute, layout::RegionKind, spec::Tensor>> known;
-    void clear() { known.clear(); }
-    bool insert(Attribute storage, layout::RegionKind kind,
-                spec::Tensor tensor) {
-      std::tuple entry(storage, kind, tensor);
-      if (llvm::is_contained(known, entry))
-        return false;
-      known.push_back(entry);
-      return true;
-    }
-  } remarked;
+  /// Regions that had their remark: all ops on one share its order.
+  SmallVector<std::tuple<Attribute, layout::RegionKind, spec::Tensor>> remarked;
 };
 
 } // namespace

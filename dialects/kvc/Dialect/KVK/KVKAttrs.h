@@ -7,7 +7,7 @@
 #ifndef KVC_DIALECT_KVK_KVKATTRS_H
 #define KVC_DIALECT_KVK_KVKATTRS_H
 
-#include "kvc/Layout/Layout.h"
+#include "kvc/Layout/PageLayout.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpImplementation.h"
@@ -16,5 +16,15 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "kvc/Dialect/KVK/KVKAttrs.h.inc"
+
+namespace kvc::kvk {
+
+/// The region of a page that holds metadata of a kind.
+inline layout::RegionKind regionOf(MetaKind kind) {
+  return kind == MetaKind::Scale ? layout::RegionKind::Scales
+                                 : layout::RegionKind::Zeros;
+}
+
+} // namespace kvc::kvk
 
 #endif // KVC_DIALECT_KVK_KVKATTRS_H

@@ -17,11 +17,9 @@ namespace kvc {
 
 template <typename Op>
 static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
-  auto kind = op.getKind() == kvk::MetaKind::Scale ? layout::RegionKind::Scales
-                                                   : layout::RegionKind::Zeros;
   return HeadRegion(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                    kind, op.getPart(), op.getStorageAttr().getStorage(),
-                    *op.getPage());
+                    kvk::regionOf(op.getKind()), op.getPart(),
+                    op.getStorageAttr().getStorage(), *op.getPage());
 }
 
 /// The dtype of a part's scales and zeros.
