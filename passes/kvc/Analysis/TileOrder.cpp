@@ -129,7 +129,7 @@ int64_t wordChannels(const Storage &storage) {
   return word;
 }
 
-int64_t coverExtent(const Storage &storage, int64_t slice) {
+int64_t coveringChannels(const Storage &storage, int64_t slice) {
   int64_t word = wordChannels(storage);
   // A slice begins at a multiple of its extent.
   int64_t furthest = word - std::gcd(slice, word);
@@ -154,7 +154,7 @@ static std::optional<TileReading> readWith(const Storage &storage,
   if (!shape.isInteger)
     return std::nullopt;
   DotShape cover = shape;
-  cover.channels() = coverExtent(storage, shape.extent('c'));
+  cover.channels() = coveringChannels(storage, shape.extent('c'));
   // Runs begin at multiples of their extent; a cover does not.
   auto order = orderOf(cover);
   if (order && (order->kind == TileOrder::Kind::Words || order->isWholeRun))

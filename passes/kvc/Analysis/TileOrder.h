@@ -99,7 +99,7 @@ operandLayout(const layout::Storage &storage, const DotShape &shape,
 
 /// Channels that cover every slice of `slice` channels and begin and end where
 /// words of codes do.
-int64_t coverExtent(const layout::Storage &storage, int64_t slice);
+int64_t coveringChannels(const layout::Storage &storage, int64_t slice);
 /// The boundaries of words of codes: multiples of this.
 int64_t wordChannels(const layout::Storage &storage);
 

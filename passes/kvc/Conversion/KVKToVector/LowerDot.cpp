@@ -22,7 +22,8 @@ struct Cover {
 Cover coverSlice(Emit &b, Value channel, int64_t slice,
                  const layout::Storage &storage) {
   int64_t channels = layout::extentOf(storage.addr, 'c'),
-          word = wordChannels(storage), extent = coverExtent(storage, slice);
+          word = wordChannels(storage),
+          extent = coveringChannels(storage, slice);
   Value begin =
       b.min(b.mul(b.div(channel, word), word), b.index(channels - extent));
   return {extent, begin, b.sub(channel, begin)};
