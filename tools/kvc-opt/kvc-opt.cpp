@@ -4,16 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Dialect/Register.h"
-#ifdef KVC_HAS_TRANSFORMS
-#include "kvc/Transforms/Passes.h"
-#endif
-#ifdef KVC_HAS_CONVERSION
-#include "kvc/Conversion/Passes.h"
-#endif
-#ifdef KVC_HAS_CODEGEN
 #include "kvc/Codegen/Pipelines.h"
-#endif
+#include "kvc/Conversion/Passes.h"
+#include "kvc/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -33,23 +26,15 @@ static void hideOptionsOfLLVM() {
 int main(int argc, char **argv) {
   hideOptionsOfLLVM();
   mlir::DialectRegistry registry;
-  kvc::registerKVCDialects(registry);
-  kvc::registerUpstreamDialects(registry);
-#ifdef KVC_HAS_CODEGEN
   kvc::registerHostDialects(registry);
-  kvc::registerHostPipelines();
-#endif
 
   mlir::registerTransformsPasses();
   mlir::registerArithToLLVMConversionPass();
   mlir::registerFinalizeMemRefToLLVMConversionPass();
   mlir::registerReconcileUnrealizedCastsPass();
-#ifdef KVC_HAS_TRANSFORMS
   kvc::registerKVCTransformsPasses();
-#endif
-#ifdef KVC_HAS_CONVERSION
   kvc::registerKVCConversionPasses();
-#endif
+  kvc::registerHostPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "kvc pass driver\n", registry));
 }

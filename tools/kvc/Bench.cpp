@@ -113,9 +113,7 @@ std::string asJson(const std::vector<Row> &rows) {
 }
 
 void bench(const BenchOptions &options) {
-  if (options.device != "host")
-    throw Failure("--device: expected host, the only one of this build, got " +
-                  inQuotes(options.device));
+  checkDevice(options.device);
   Progress progress("bench");
   const CompilerHandle compiler = createCompiler();
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
@@ -177,15 +175,7 @@ void kvc::addBenchCommand(CLI::App &app) {
       "Time decode steps against the machine's read bandwidth and f16.");
   addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
       ->required();
-  command
-      ->add_option_function<std::string>(
-          "--device",
-          [options](const std::string &text) {
-            options->device = parseDevice(text);
-          },
-          "host, the default. sim, cuda and cuda:N are known and refused: "
-          "this build has the host only.")
-      ->type_name("NAME");
+  addDevice(*command, options->device);
   addIntegers(*command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");
   addIntegers(*command, "--batch", options->batches, 1, 65536,

@@ -92,6 +92,22 @@ std::string kvc::parseDevice(const std::string &text) {
           inQuotes(text));
 }
 
+void kvc::checkDevice(const std::string &device) {
+  if (device != "host")
+    throw Failure("--device: expected host, the only one of this build, got " +
+                  inQuotes(device));
+}
+
+void kvc::addDevice(CLI::App &command, std::string &device) {
+  command
+      .add_option_function<std::string>(
+          "--device",
+          [&device](const std::string &text) { device = parseDevice(text); },
+          "host, the default. sim, cuda and cuda:N are known and refused: "
+          "this build has the host only.")
+      ->type_name("NAME");
+}
+
 CLI::Option *kvc::addFile(CLI::App &command, const std::string &option,
                           std::string &path, const std::string &help) {
   return command.add_option(option, path, help)->type_name("FILE");

@@ -50,6 +50,11 @@ std::string parseName(const std::string &option, const std::string &text,
 
 /// host, sim, cuda or cuda:N, whether this build has it or not.
 std::string parseDevice(const std::string &text);
+/// A failure if the device is not one of this build.
+void checkDevice(const std::string &device);
+
+/// Declares `--device`.
+void addDevice(CLI::App &command, std::string &device);
 
 /// Declare options, or positional arguments, that are paths.
 CLI::Option *addFile(CLI::App &command, const std::string &option,

@@ -127,9 +127,7 @@ void run(const RunOptions &options) {
                              : &files.open("--dump-cache", options.dumpCache);
   OutputFile *statsFile =
       options.stats.empty() ? nullptr : &files.open("--stats", options.stats);
-  if (options.device != "host")
-    throw Failure("--device: expected host, the only one of this build, got " +
-                  inQuotes(options.device));
+  checkDevice(options.device);
   if (!options.fastMath.empty())
     throw Failure("--fast-math: not lowered yet: " + options.fastMath);
 
@@ -207,15 +205,7 @@ void kvc::addRunCommand(CLI::App &app) {
   addFile(*command, "--output", options->output,
           "Gets out and lse (safetensors).")
       ->required();
-  command
-      ->add_option_function<std::string>(
-          "--device",
-          [options](const std::string &text) {
-            options->device = parseDevice(text);
-          },
-          "host, the default. sim, cuda and cuda:N are known and refused: "
-          "this build has the host only.")
-      ->type_name("NAME");
+  addDevice(*command, options->device);
   addInteger(*command, "--append-chunk", options->appendChunk, 1,
              std::numeric_limits<int64_t>::max(),
              "Append at most N tokens of every sequence per call; default: all "
