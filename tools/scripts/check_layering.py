@@ -23,10 +23,12 @@ def layer_of_header(header, roots):
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     roots = {
-        "runtime": [root / "runtime/include", root / "runtime/src/spec", root / "runtime/src/layout", root / "runtime/src/devices/sim"],
+        "runtime": [root / "runtime/include", *(root / "runtime/src").iterdir(), *(root / "runtime/src/devices").iterdir()],
         "dialects": [root / "dialects"],
         "passes": [root / "passes"],
         "codegen": [root / "codegen", root / "codegen/include"],
+        "tools": [root / "tools"],
+        "test": [root / "test/support"],
     }
     names = subprocess.run(["git", "ls-files", "*.cpp", "*.h", "*.c"], cwd=root, check=True, capture_output=True, text=True).stdout
     bad = 0
