@@ -3,6 +3,20 @@
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
+//
+// What the files here do, from the bottom up:
+//
+//   Emit        builds loops, and arithmetic on indices and vectors
+//   CacheView   finds the bytes of a page, a head, a token
+//   RowAccess   reads and writes channels of one token in canonical order
+//   Meta        reads and writes scales and zeros
+//   QuantizeRows  makes 16-bit weights
+//   Dot         is what the loop nests of kvk.dot share: groups of rows, sums
+//   LaneDot, RowDot  are the two: the free or the contracted dim on lanes
+//   LowerDot    takes the one that the operand's layout asks for
+//   KVKToVector walks over a kernel and calls these
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
 #define KVC_CONVERSION_KVKTOVECTOR_LOWERING_H
