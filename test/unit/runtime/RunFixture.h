@@ -40,8 +40,8 @@ struct Tensor {
   kvc_out_rows out() { return {data.data(), tokenStride, headStride}; }
 };
 
-/// One sequence of a reference run.
-struct Reference {
+/// Where one sequence stands in the rows of q and k, in tokens.
+struct SequenceRows {
   int64_t queryBegin, queries, keyBegin, length;
 };
 
@@ -51,8 +51,8 @@ struct Expected {
   double lse;
 };
 inline Expected expectedOf(const kvc_spec_info &info, Tensor &q, Tensor &k,
-                           Tensor &v, const Reference &sequence, int64_t query,
-                           int64_t head, const float *slopes,
+                           Tensor &v, const SequenceRows &sequence,
+                           int64_t query, int64_t head, const float *slopes,
                            const float *sinks) {
   int64_t kvHead = head / (info.q_heads / info.kv_heads);
   int64_t position = sequence.length - sequence.queries + query;
@@ -208,7 +208,8 @@ struct BatchRun {
   /// Compares out and lse with the definition.
   void check() {
     for (size_t i = 0; i < queries.size(); ++i) {
-      Reference sequence = {queryStart[i], queries[i], keyStart[i], lengths[i]};
+      SequenceRows sequence = {queryStart[i], queries[i], keyStart[i],
+                               lengths[i]};
       for (int64_t query = 0; query < queries[i]; ++query)
         for (int64_t head = 0; head < info.q_heads; ++head) {
           Expected expected = expectedOf(info, q, k, v, sequence, query, head,
