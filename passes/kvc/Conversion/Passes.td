@@ -92,7 +92,7 @@ def ConvertKernelABI : Pass<"convert-kernel-abi", "::mlir::ModuleOp"> {
   let options = [
     Option<"mxcsr", "mxcsr", "bool", "true", "Set and restore MXCSR (x86 only)">,
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // KVC_CONVERSION_PASSES_TD
