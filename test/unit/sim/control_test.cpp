@@ -168,6 +168,13 @@ TEST(ControlTest, CallsHandOverParameters) {
   EXPECT_EQ(slotsText(program, square.first), "*%r0 #14 =0 _");
 }
 
+TEST(ControlTest, CodeThatNoWayLeadsToHasRows) {
+  const Program program = programOf("exit;\nadd.s32 %r0, %r1, %r2;\n"
+                                    "mul.wide.s32 %rd0, %r0, %r1;");
+  for (const Slot &slot : program.slots)
+    EXPECT_LE(slot.index() + slot.rows(), program.registerRows);
+}
+
 TEST(ControlTest, FunctionsHaveRowsOfTheirOwn) {
   const Program program = decoded(
       header() +

@@ -191,13 +191,14 @@ TEST(DecodeTest, SpacesOfAddresses) {
                           "ld.param.b32 %r0, [%rd0];\n"
                           "st.param.b32 [q], %r0;\n"
                           "ld.shared.b32 %r0, [d];\n"
+                          "st.param.b32 [%rd0], %r0;\n"
                           "add.s32 %r0, %r0, 1;",
              ".param .b32 a"));
-  const MemorySpace spaces[] = {MemorySpace::Global, MemorySpace::Generic,
-                                MemorySpace::Shared, MemorySpace::Const,
-                                MemorySpace::Local,  MemorySpace::Params,
-                                MemorySpace::Params, MemorySpace::Local,
-                                MemorySpace::Shared, MemorySpace::None};
+  const MemorySpace spaces[] = {
+      MemorySpace::Global, MemorySpace::Generic, MemorySpace::Shared,
+      MemorySpace::Const,  MemorySpace::Local,   MemorySpace::Params,
+      MemorySpace::Params, MemorySpace::Local,   MemorySpace::Shared,
+      MemorySpace::Local,  MemorySpace::None};
   for (size_t i = 0; i < std::size(spaces); ++i)
     EXPECT_EQ(program.code[i].space, spaces[i]) << i;
 }

@@ -617,7 +617,10 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
                          : "an address in a register of 32 or 64 bits",
                   describe(inside));
     base = slotOf(use, false);
-    if (isParam && !syntax.isEntry)
+    // The kernel's own parameters are read only: what is written is a
+    // parameter of a call.
+    const bool isWritten = pending.inst.family == Family::St;
+    if (isParam && (!syntax.isEntry || isWritten))
       space = MemorySpace::Local;
   } else if (findVariable(operand.text, variable)) {
     // Parameters of functions are local memory; without a space the

@@ -137,6 +137,12 @@ private:
       join(block);
       include(after.data(), place - 1);
     }
+    // What no way leads to has rows too, so that every slot means something.
+    for (uint32_t i = 0; i < function.code.size(); ++i)
+      eachRegister(i, [&](uint32_t id, bool) {
+        if (lives[id].begin == kNowhere)
+          lives[id].include(0);
+      });
     // Whoever returns must still know where to.
     if (function.returnAddress != kNowhere) {
       lives[function.returnAddress].include(0);
