@@ -17,6 +17,7 @@
 #include "kvc/Sim/Numerics/Approx.h"
 #include "kvc/Sim/Numerics/Convert.h"
 #include "kvc/Sim/Numerics/FloatOps.h"
+#include "kvc/Sim/Numerics/IntegerForms.h"
 
 #if defined(__x86_64__)
 #define KVC_SIM_FOR_EACH_LEVEL(DO)                                             \
@@ -62,6 +63,8 @@ constexpr unsigned outcomesOf(Comparison comparison) {
   CompareRowFn findCompareRow(const CompareForm &form);                        \
   ConvertRowFn findConvertRow(const ConvertForm &form);                        \
   ApproxRowFn findApproxRow(const ApproxForm &form);                           \
+  IntegerRowFn findIntegerRow(const IntegerForm &form);                        \
+  IntegerCompareFn findIntegerCompare(Comparison comparison, Type type);       \
   /* The value of a function in f64; NaN where it has none. */                 \
   double approxValue(ApproxOp op, double a, double b);                         \
   }
