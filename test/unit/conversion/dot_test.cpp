@@ -14,7 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <string_view>
 
 using namespace kvc;
 using namespace kvc::test;
@@ -22,6 +24,69 @@ using layout::RegionKind;
 using spec::Tensor;
 
 namespace {
+
+/// Codecs whose codes are decoded, by the names of cases: floats of a format,
+/// or tables of f32.
+struct Decoding {
+  std::string_view name;
+  int exponentBits, mantissaBits, bias; ///< 0 mantissa bits: a table.
+  std::vector<float> table;
+
+  unsigned bits() const {
+    return mantissaBits > 0 ? unsigned(1 + exponentBits + mantissaBits)
+                            : unsigned(std::countr_zero(table.size()));
+  }
+  double valueOf(uint32_t code) const {
+    if (mantissaBits == 0)
+      return double(table[code]);
+    uint32_t magnitude = code & ((1U << (bits() - 1)) - 1),
+             exponent = magnitude >> mantissaBits,
+             mantissa = magnitude & ((1U << mantissaBits) - 1);
+    double value = exponent == 0
+                       ? std::ldexp(mantissa, 1 - bias - mantissaBits)
+                       : std::ldexp(mantissa + (1U << mantissaBits),
+                                    int(exponent) - bias - mantissaBits);
+    return magnitude == code ? value : -value;
+  }
+  std::string tableText() const {
+    std::string text;
+    for (float entry : table)
+      text += (text.empty() ? "" : ", ") + std::to_string(entry);
+    return text;
+  }
+};
+
+const Decoding kDecodings[] = {
+    {"fp8_e4m3", 4, 3, 7, {}},
+    {"fp8_e5m2", 5, 2, 15, {}},
+    {"fp4_e2m1",
+     2,
+     1,
+     1,
+     {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6}},
+    {"lut4",
+     0,
+     0,
+     0,
+     {-1, -0.696193F, -0.525073F, -0.394917F, -0.284441F, -0.184773F, -0.09105F,
+      0, 0.07958F, 0.160930F, 0.246112F, 0.337915F, 0.440709F, 0.562617F,
+      0.722956F, 1}},
+    {"lut2", 0, 0, 0, {-1, -0.312345F, 0.412345F, 1}},
+    // Multiples of a power of two: integers.
+    {"lut4_integers",
+     0,
+     0,
+     0,
+     {-31.75F, -20, -11.25F, -7, -4.5F, -2, -1, -0.25F, 0, 0.5F, 1.5F, 3, 5.75F,
+      9, 16, 30}},
+    {"lut2_integers", 0, 0, 0, {-96, -32, 32, 64}}};
+
+const Decoding *decodingOf(std::string_view codec) {
+  for (const Decoding &decoding : kDecodings)
+    if (decoding.name == codec)
+      return &decoding;
+  return nullptr;
+}
 
 struct DotCase {
   const char *codec;
@@ -39,18 +104,29 @@ struct DotCase {
   int64_t firstToken() const { return 128; }
   int64_t slice() const { return numChannels ? numChannels : channels; }
   bool isKey() const { return tensor == Tensor::Key; }
-  bool isRaw() const { return codec[0] == 'f' || codec[0] == 'b'; }
-  unsigned bits() const { return isRaw() ? 0 : unsigned(codec[3] - '0'); }
+  const Decoding *decoding() const { return decodingOf(codec); }
+  bool isTable() const { return decoding() && !decoding()->table.empty(); }
+  bool isRaw() const {
+    return !decoding() && (codec[0] == 'f' || codec[0] == 'b');
+  }
+  unsigned bits() const {
+    return decoding() ? decoding()->bits()
+           : isRaw()  ? 0
+                      : unsigned(codec[3] - '0');
+  }
   int64_t bias() const {
-    return bits() == 8 && std::string(zero) == "none"
-               ? 0
-               : int64_t(1) << (bits() - 1);
+    bool isSigned = bits() == 8 && std::string(zero) == "none";
+    return decoding() || isSigned ? 0 : int64_t(1) << (bits() - 1);
   }
   int64_t depth() const { return isKey() ? slice() : tokens(); }
   int64_t lanes() const { return isKey() ? tokens() : slice(); }
 
   std::string json() const {
-    std::string scheme = std::string("{\"codec\": \"") + codec + "\"";
+    bool isLut = isTable() && decoding()->mantissaBits == 0;
+    std::string scheme =
+        std::string("{\"codec\": \"") + (isLut ? "lut" : codec) + "\"";
+    if (isLut)
+      scheme += ", \"table\": [" + decoding()->tableText() + "]";
     if (!isRaw())
       scheme += std::string(", \"scale\": {\"tokens\": 1, \"channels\": "
                             "\"all\", \"dtype\": \"f16\"}, \"zero\": \"") +
@@ -78,6 +154,14 @@ struct DotCase {
   }
 };
 
+/// Any code that an append may store: no infinity, no NaN.
+uint32_t randomCode(const DotCase &c, std::mt19937 &random) {
+  uint32_t code = uint32_t(random()) & ((1U << c.bits()) - 1);
+  bool isFinite =
+      !c.decoding() || std::abs(c.decoding()->valueOf(code)) <= 57344;
+  return isFinite ? code : 0;
+}
+
 /// The data of one case: its cache, its weights and what they come to.
 struct DotData {
   TestCache cache;
@@ -94,7 +178,7 @@ struct DotData {
         for (int64_t ch = 0; ch < c.channels; ++ch)
           cache.set(c.tensor, RegionKind::Codes, t, h, ch,
                     c.isRaw() ? toBits(codec.raw, normal())
-                              : uint32_t(random()) & ((1u << c.bits()) - 1));
+                              : randomCode(c, random));
     int64_t most =
         std::min<int64_t>(32767, ((int64_t(1) << 31) - 1) / (128 * c.depth()));
     for (int64_t r = 0; r < c.rows; ++r)
@@ -120,6 +204,8 @@ struct DotData {
     if (c.isRaw())
       return fromBits(spec::schemeOf(cache.spec, c.tensor)->parts[0].codec.raw,
                       bits);
+    if (const Decoding *decoding = c.decoding())
+      return decoding->valueOf(bits);
     return c.bias() == 0 ? double(int8_t(bits))
                          : double(bits) - double(c.bias());
   }
@@ -137,6 +223,10 @@ std::string kernelText(const DotCase &c, const TestCache &cache) {
   std::string f = "memref<" + n(c.rows) + "xf32>",
               g = "memref<" + n(c.lanes()) + "xf32>";
   std::string tensor = c.isKey() ? "key" : "value";
+  std::string decoding =
+      c.isTable()    ? "table = array<f32: " + c.decoding()->tableText() + ">"
+      : c.decoding() ? "format = \"" + std::string(c.codec) + "\""
+                     : "bias = " + n(c.isRaw() ? 0 : c.bias()) + " : i64";
   return "func.func @KERNEL(%cache: " + cache.type() + ", %w: " + w +
          ", %acc: " + acc + ", %f: " + f + ", %g: " + g +
          ", %h: index, %t: index, %n: index, %c: index) KERNEL {\n" +
@@ -145,10 +235,9 @@ std::string kernelText(const DotCase &c, const TestCache &cache) {
          tensor + ">, storage = " + cache.storage(c.tensor, RegionKind::Codes) +
          ", page = " + n(cache.page(c.tensor)) + " : i64} : " + cache.type() +
          " to !kvk.tile<" + extents + stored + dims +
-         "\n  %y = kvk.widen %x {bias = " + n(c.isRaw() ? 0 : c.bias()) +
-         " : i64} : !kvk.tile<" + extents + stored + dims + " to !kvk.tile<" +
-         extents + weight + dims + "\n  kvk.dot %w, %y into %acc" +
-         (c.rowScale ? " scale_rows %f" : "") +
+         "\n  %y = kvk.widen %x {" + decoding + "} : !kvk.tile<" + extents +
+         stored + dims + " to !kvk.tile<" + extents + weight + dims +
+         "\n  kvk.dot %w, %y into %acc" + (c.rowScale ? " scale_rows %f" : "") +
          (c.laneScale ? " scale_lanes %g" : "") + " {contract = \"" +
          (c.isKey() ? "c" : "t") + "\"" + (c.accumulate ? ", accumulate" : "") +
          "} : " + w + ", !kvk.tile<" + extents + weight + dims + " into " +
@@ -273,6 +362,46 @@ TEST(Dot, IntegerCodesWithFloatWeights) {
           {"int4", "none", "nhd", 8, 72, V, false, 2, 13},
           {"int8", "min", "hnd", 1, 48, K, false, 4, 64},
           {"int8", "min", "hnd", 1, 48, V, false, 4, 64}});
+}
+
+TEST(Dot, SmallFloats) {
+  runAll({{"fp8_e4m3", "none", "auto", 64, 128, K, false, 4, 64},
+          {"fp8_e4m3", "none", "auto", 64, 128, V, false, 4, 63},
+          {"fp8_e5m2", "none", "auto", 16, 72, K, false, 1, 33},
+          {"fp8_e5m2", "none", "auto", 16, 72, V, false, 1, 33},
+          {"fp8_e4m3", "none", "nhd", 64, 80, K, false, 3, 17},
+          {"fp8_e4m3", "none", "nhd", 64, 80, V, false, 3, 17},
+          {"fp8_e5m2", "none", "hnd", 1, 128, K, false, 8, 50},
+          {"fp8_e5m2", "none", "hnd", 1, 128, V, false, 8, 50}});
+}
+
+TEST(Dot, TablesOfFloats) {
+  std::vector<DotCase> cases;
+  for (const char *codec : {"lut4", "lut2", "fp4_e2m1"})
+    for (Tensor tensor : {K, V}) {
+      cases.push_back({codec, "none", "auto", 64, 128, tensor, false, 4, 63});
+      cases.push_back({codec, "none", "auto", 16, 72, tensor, false, 3, 33});
+      cases.push_back({codec, "none", "nhd", 64, 128, tensor, false, 1, 64});
+      cases.push_back({codec, "none", "hnd", 8, 80, tensor, false, 9, 20});
+    }
+  runAll(cases);
+}
+
+TEST(Dot, TablesOfIntegers) {
+  std::vector<DotCase> cases;
+  for (const char *codec : {"fp4_e2m1", "lut4_integers", "lut2_integers"})
+    for (Tensor tensor : {K, V}) {
+      cases.push_back({codec, "none", "auto", 64, 128, tensor, true, 4, 63});
+      cases.push_back({codec, "none", "auto", 16, 72, tensor, true, 3, 33});
+      cases.push_back({codec, "none", "nhd", 64, 128, tensor, true, 1, 64});
+      cases.push_back({codec, "none", "hnd", 8, 80, tensor, true, 9, 20});
+      cases.push_back({codec, "none", "auto", 64, 128, tensor, true, 4, 50});
+      cases.back().firstChannel = 48, cases.back().numChannels = 16;
+      cases.back().laneScale = cases.back().accumulate = true;
+      cases.push_back({codec, "none", "auto", 64, 80, tensor, true, 4, 50});
+      cases.back().firstChannel = 10, cases.back().numChannels = 5;
+    }
+  runAll(cases);
 }
 
 TEST(Dot, ScalesAndAccumulates) {

@@ -110,11 +110,30 @@ LogicalResult LoadOp::verify() {
 }
 
 void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
-                    Type element, int64_t bias, LayoutAttr layout) {
+                    Type element, int64_t bias, StringAttr format,
+                    DenseF32ArrayAttr table) {
   auto tile = cast<TileType>(source.getType());
   build(builder, state,
-        TileType::get(tile.getShape(), element, tile.getDims(), layout), source,
-        bias);
+        TileType::get(tile.getShape(), element, tile.getDims(), LayoutAttr()),
+        source, builder.getI64IntegerAttr(bias), format, table);
+}
+
+std::optional<double> WidenOp::unitOf(ArrayRef<float> table) {
+  int lowest = std::numeric_limits<int>::max();
+  double largest = 0;
+  for (float entry : table) {
+    largest = std::max(largest, double(std::abs(entry)));
+    if (entry == 0)
+      continue;
+    int exponent;
+    constexpr int digits = std::numeric_limits<float>::digits;
+    auto significand = static_cast<uint32_t>(
+        std::ldexp(std::frexp(std::abs(entry), &exponent), digits));
+    lowest = std::min(lowest,
+                      exponent - digits + int(llvm::countr_zero(significand)));
+  }
+  double unit = largest == 0 ? 1 : std::ldexp(1.0, lowest);
+  return largest <= 127 * unit ? std::optional(unit) : std::nullopt;
 }
 
 LogicalResult WidenOp::verify() {
@@ -138,6 +157,26 @@ LogicalResult WidenOp::verify() {
     if (integer)
       diagnostic << " or " << half;
     return diagnostic << ", got " << bias;
+  }
+  if (getFormatAttr()) { // C3
+    if (!integer || integer.getWidth() != 8 || !result.getElementType().isF32())
+      return emitOpError("format: expected i8 source elements and f32 result "
+                         "elements, got ")
+             << source.getElementType() << " and " << result.getElementType();
+    if (getBias() != 0 || getTable())
+      return emitOpError("format: expected no bias and no table");
+  }
+  if (std::optional<ArrayRef<float>> table = getTable()) { // C4
+    if (!integer || integer.getWidth() > 4 || getBias() != 0)
+      return emitOpError("table: expected source elements of 2 to 4 bits and "
+                         "no bias, got ")
+             << source.getElementType() << " and " << getBias();
+    if (table->size() != size_t(1) << integer.getWidth())
+      return emitOpError("table: expected ")
+             << (1 << integer.getWidth()) << " entries, got " << table->size();
+    if (result.getElementType().isInteger() && !unitOf(*table))
+      return emitOpError("table: expected multiples of a power of two, at most "
+                         "127 times as large");
   }
   return success();
 }

@@ -63,35 +63,51 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
   let summary = "Converts stored elements to the type of an operand.";
   let description = [{
     Integer codes: with `bias` 0 what is stored is two's complement; with `bias` b
-    it is unsigned and b is subtracted. Raw values are widened. The layout of the
-    result says where a dot finds each element: which dim lies on the lanes, and
-    what is packed into one. `kvk-assign-layouts` writes it.
+    it is unsigned and b is subtracted. Raw values are widened. Codes with a
+    `format` are small floats, codes with a `table` its indices; i16 results then
+    are the entries in units of a power of two, the largest that makes all of them
+    integers, and a dot multiplies its sum by it. The layout of the result says
+    where a dot finds each element: which dim lies on the lanes, and what is packed
+    into one. `kvk-assign-layouts` writes it.
 
     | value | shape | element |
     |---|---|---|
     | source | any | i2 .. i8, or f16, bf16, f32 |
-    | result | the same | i16 or f32; f32 for raw values |
+    | result | the same | i16 or f32; f32 for raw values and with a format |
 
     - C1: source and result have the same dims and extents, and the result's
       element is f32, or i16 where the source's is an integer.
     - C2: the source's element is an integer of 2 to 8 bits, or a float; `bias` is
       0, or half the range of the integer.
+    - C3: with a `format` the source has integers of 8 bits, the result f32, and
+      there is no bias and no table.
+    - C4: with a `table` the source has integers of at most 4 bits, an entry for
+      each, and there is no bias; for i16 results all entries are multiples of one
+      power of two, at most 127 times as large.
 
-    Example:
+    Examples:
 
     ```mlir
     %w = kvk.widen %x {bias = 8 : i64} : !kvk.tile<64x128xi4, #kvc.dims<t, c>>
         to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #layout>
+    %y = kvk.widen %u {table = array<f32: -1.0, -0.5, 0.5, 1.0>} : !kvk.tile<64x128xi2, #kvc.dims<t, c>>
+        to !kvk.tile<64x128xf32, #kvc.dims<t, c>>
     ```
   }];
-  let arguments = (ins Arg<KVK_TileType, "stored elements">:$source, DefaultValuedAttr<I64Attr, "0">:$bias);
+  let arguments = (ins Arg<KVK_TileType, "stored elements">:$source, DefaultValuedAttr<I64Attr, "0">:$bias,
+    OptionalAttr<KVC_FloatFormatAttr>:$format, OptionalAttr<DenseF32ArrayAttr>:$table);
   let results = (outs KVK_TileType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
   let builders = [
     /// The source's dims, elements `element`.
     OpBuilder<(ins "::mlir::Value":$source, "::mlir::Type":$element, "int64_t":$bias,
-                   CArg<"::kvc::kvk::LayoutAttr", "{}">:$layout)>
+                   "::mlir::StringAttr":$format, "::mlir::DenseF32ArrayAttr":$table)>
   ];
+  let extraClassDeclaration = [{
+    /// The largest power of two of which all entries are multiples; nothing if one
+    /// is more than 127 times as large.
+    static std::optional<double> unitOf(::llvm::ArrayRef<float> table);
+  }];
   let hasVerifier = 1;
 }
 

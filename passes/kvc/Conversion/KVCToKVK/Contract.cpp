@@ -24,6 +24,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace kvc {
@@ -36,6 +38,42 @@ LoadCodesOp codesBehind(Value tile) {
   while (op && (isWidening(op) || isa<SplitOp>(op)))
     op = op->getOperand(0).getDefiningOp();
   return dyn_cast_if_present<LoadCodesOp>(op);
+}
+
+/// What decodes the codes behind casts and splits, or null.
+Operation *decodingBehind(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  while (op && !isa<LoadCodesOp, DecodeFloatOp, LookupOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_present<LoadCodesOp>(op) ? nullptr : op;
+}
+
+float valueOf(const spec::FloatFormat &format, unsigned code) {
+  unsigned mantissa = code & ((1U << format.mantissaBits) - 1),
+           exponent = (code >> format.mantissaBits) &
+                      ((1U << format.exponentBits) - 1);
+  if (exponent > 0)
+    mantissa |= 1U << format.mantissaBits;
+  float magnitude =
+      std::ldexp(float(mantissa), int(std::max(exponent, 1U)) - format.bias -
+                                      format.mantissaBits);
+  return code >> (format.mantissaBits + format.exponentBits) ? -magnitude
+                                                             : magnitude;
+}
+
+/// The values of the codes that an operation decodes; none where they are many.
+SmallVector<float> tableOf(Operation *decoding) {
+  constexpr int kFewBits = 4;
+  if (auto lookup = dyn_cast_if_present<LookupOp>(decoding))
+    return llvm::to_vector(lookup.getTable());
+  SmallVector<float> table;
+  if (auto decode = dyn_cast_if_present<DecodeFloatOp>(decoding)) {
+    const spec::FloatFormat &format = spec::formatOf(decode.getFormat());
+    int bits = 1 + format.exponentBits + format.mantissaBits;
+    for (unsigned code = 0; bits <= kFewBits && code < 1U << bits; ++code)
+      table.push_back(valueOf(format, code));
+  }
+  return table;
 }
 
 /// The one user of a value, or null.
@@ -62,7 +100,7 @@ bool isByBlocks(ContractOp contract) {
 } // namespace
 
 bool isWidening(Operation *op) {
-  return isa<arith::SIToFPOp, arith::ExtFOp>(op);
+  return isa<arith::SIToFPOp, arith::ExtFOp, DecodeFloatOp, LookupOp>(op);
 }
 
 bool onlyDotsRead(Value codes) {
@@ -204,8 +242,15 @@ Converter::DotOperand Converter::operandOf(ContractOp contract) {
   if (LoadCodesOp codes = codesBehind(rhs); codes && tiles[rhs].codes) {
     const spec::Spec &spec = codes.getCache().getType().getSpec();
     operand.codes = codes;
+    Operation *decoding = decodingBehind(rhs);
+    SmallVector<float> table = tableOf(decoding);
+    if (!table.empty())
+      operand.table = builder.getDenseF32ArrayAttr(table);
+    else if (auto decode = dyn_cast_if_present<DecodeFloatOp>(decoding))
+      operand.format = decode.getFormatAttr();
     operand.isInteger = integerDots && isInteger(codes.getResult()) &&
-                        spec.io.query != spec::DType::F32;
+                        spec.io.query != spec::DType::F32 && !operand.format &&
+                        (!operand.table || kvk::WidenOp::unitOf(table));
     return operand;
   }
   operand.panel = flatRows(scratchOf(rhs));
@@ -234,7 +279,8 @@ void Converter::emitDot(const DotOperand &operand, const Weights &weights,
         /*page=*/IntegerAttr());
     Type element = operand.isInteger ? Type(builder.getI16Type())
                                      : Type(builder.getF32Type());
-    x = kvk::WidenOp::create(builder, loc, loaded, element, stored.centre);
+    x = kvk::WidenOp::create(builder, loc, loaded, element, stored.centre,
+                             operand.format, operand.table);
     contract = operand.sumsTokens ? "t" : "c";
   } else {
     auto panel = cast<MemRefType>(operand.panel.getType());

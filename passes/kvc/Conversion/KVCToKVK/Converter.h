@@ -142,6 +142,9 @@ private:
   };
   struct DotOperand {
     LoadCodesOp codes; ///< Null: a panel.
+    /// What they stand for: a small float, an entry, or else the code.
+    mlir::StringAttr format;
+    mlir::DenseF32ArrayAttr table;
     mlir::Value panel; ///< memref<TxCxf32>.
     int64_t tokens = 0;
     bool sumsTokens = false, isInteger = false;

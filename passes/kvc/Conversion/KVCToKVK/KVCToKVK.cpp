@@ -56,8 +56,11 @@ private:
     } else {
       auto widen = dot.getX().getDefiningOp<kvk::WidenOp>();
       remark << "f32 weights: "
-             << (!widen.getSource().getType().getElementType().isInteger()
+             << (!widen.getSource().getType().getElementType().isInteger() ||
+                         widen.getFormat()
                      ? "floats are stored"
+                 : widen.getTable() && !kvk::WidenOp::unitOf(*widen.getTable())
+                     ? "the codes' table is of floats"
                  : integerDots ? "16 bits are too few for f32 queries"
                                : "this target takes no integer products");
     }

@@ -15,13 +15,14 @@ using namespace mlir;
 
 namespace kvc {
 
-Dot::Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias)
+Dot::Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias,
+         double unit)
     : b(b), target(target), weights(op.getWeights()), operand(op.getX()),
       acc(op.getAcc()), rowScales(op.getRowScale()),
       laneScales(op.getLaneScale()), accumulates(op.getAccumulate()),
       rows(op.getNumRows()), depth(op.getDepth()), lanes(op.getNumLanes()),
       isInteger(op.getWeights().getType().getElementType().isInteger(16)),
-      bias(bias) {}
+      bias(bias), unit(unit) {}
 
 Dot Dot::withWeights(Value padded, int64_t depth) const {
   Dot result = *this;
@@ -36,6 +37,7 @@ Dot Dot::into(Value sums, int64_t lanes) const {
   result.lanes = lanes;
   result.rowScales = result.laneScales = Value();
   result.accumulates = false;
+  result.unit = 1;
   return result;
 }
 
@@ -174,6 +176,8 @@ void Dot::store(Value sums, Value row, Value lane, Value laneScale) const {
   int64_t lanes = Emit::lanesOf(sums);
   Value result = b.toF32(sums);
   SmallVector<Value> factors;
+  if (unit != 1)
+    factors.push_back(b.splat(unit, lanes));
   if (rowScales)
     factors.push_back(
         b.splat(memref::LoadOp::create(b, rowScales, row), lanes));
@@ -191,26 +195,8 @@ void Dot::store(Value sums, Value row, Value lane, Value laneScale) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Codes
+// Memory
 //===----------------------------------------------------------------------===//
-
-Value extractField(Emit &b, Value x, unsigned bit, unsigned width,
-                   bool isSigned, unsigned valid) {
-  unsigned lane = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
-  if (isSigned)
-    return b.sar(b.shl(x, lane - width - bit), lane - width);
-  Value field = b.shr(x, bit);
-  return bit + width >= valid ? field
-                              : b.mask(field, (int64_t(1) << width) - 1);
-}
-
-Value codesToF32(Emit &b, Value codes, int64_t bias) {
-  Value value = b.toF32(codes);
-  return bias == 0
-             ? value
-             : Value(arith::SubFOp::create(
-                   b, value, b.splat(double(bias), Emit::lanesOf(value))));
-}
 
 void prefetchAhead(Emit &b, const HostTarget &target, Value pointer,
                    Value pageStride) {

@@ -19,6 +19,7 @@
 #include "kvc/Analysis/HostTarget.h"
 #include "kvc/Analysis/TileOrder.h"
 #include "kvc/Conversion/KVKToVector/CacheView.h"
+#include "kvc/Conversion/KVKToVector/Codes.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 namespace kvc {
@@ -27,12 +28,13 @@ namespace kvc {
 struct TileOperand {
   HeadRegion region;
   TileOrder order;
-  Type element;     ///< Stored: an integer or a float.
-  int64_t bias;     ///< Integers; 0: two's complement.
-  bool isTokenFree; ///< Tokens are the free dim, channels contracted.
+  Type element;       ///< Stored: an integer or a float.
+  const Codes &codes; ///< Integers: what they stand for.
+  bool isTokenFree;   ///< Tokens are the free dim, channels contracted.
   Value token, valid, channel;
 
-  bool isSigned() const { return bias == 0; }
+  /// Tokens that are not there must not enter a sum, whatever their weight.
+  bool isExact() const { return !isTokenFree && (isRaw() || codes.mayBeNaN()); }
   bool isRaw() const { return mlir::isa<mlir::FloatType>(element); }
   layout::Dim contracted() const { return isTokenFree ? 'c' : 't'; }
   layout::Dim free() const { return isTokenFree ? 't' : 'c'; }
@@ -41,7 +43,8 @@ struct TileOperand {
 /// The parts of a dot that no loop nest changes.
 class Dot {
 public:
-  Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias);
+  Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias,
+      double unit);
 
   Emit &b;
   const HostTarget &target;
@@ -50,6 +53,7 @@ public:
   int64_t rows, depth, lanes;
   bool isInteger; ///< i16 weights.
   int64_t bias;
+  double unit; ///< What the operand's elements count.
 
   Type sumElement() const {
     return isInteger ? Type(b.getI32Type()) : Type(b.getF32Type());
@@ -80,11 +84,6 @@ private:
   Value weightSum(Value row) const;
 };
 
-/// Field [bit, bit + width) of every lane, of which `valid` bits may be set.
-Value extractField(Emit &b, Value x, unsigned bit, unsigned width,
-                   bool isSigned, unsigned valid);
-/// Integer codes as f32, without their bias.
-Value codesToF32(Emit &b, Value codes, int64_t bias);
 /// Prefetches what lies ahead of `pointer`, as the target says.
 void prefetchAhead(Emit &b, const HostTarget &target, Value pointer,
                    Value pageStride);

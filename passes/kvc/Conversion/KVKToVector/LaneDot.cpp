@@ -231,7 +231,7 @@ private:
   Values contractTile(const State &state, const Pointers &pointers,
                       Value origin, Value first, Value count, int64_t unit,
                       const Values &init) {
-    bool isExact = !tile->isTokenFree && tile->isRaw();
+    bool isExact = tile->isExact();
     const PageBytes &order = tile->region.order;
     auto load = [&](Value k, int64_t v, int64_t step, int64_t size) -> Values {
       // The first step of a unit computes the address; others are constants
@@ -267,6 +267,7 @@ private:
                   Values sums, const Load &load) {
     bool isPair = dot.isInteger && unit > 1;
     words.assign(state.pass.vectors, Value());
+    entries.assign(state.pass.vectors, Values());
     for (int64_t step = 0; step < unit; step += isPair ? 2 : 1) {
       SmallVector<Values> operands;
       for (int64_t v = 0; v < state.pass.vectors; ++v)
@@ -293,20 +294,24 @@ private:
   Values loadStep(const Passes &pass, Value pointer, int64_t v, int64_t step,
                   int64_t unit) {
     const PageBytes &order = tile->region.order;
+    const Codes &codes = tile->codes;
     unsigned width = order.width;
     if (isWords) {
       if (!words[v])
         words[v] = loadAhead(pointer,
                              Emit::vectorOf(pass.lanes, b.getI32Type()), v, 0);
       unsigned bit = tile->order.bitOf[step];
-      if (dot.isInteger) {
-        Value halves = b.bitcast(
-            words[v], Emit::vectorOf(2 * pass.lanes, b.getIntegerType(16)));
-        return {extractField(b, halves, bit, width, tile->isSigned(), 16)};
-      }
-      return {codesToF32(
-          b, extractField(b, words[v], bit, width, tile->isSigned(), 32),
-          tile->bias)};
+      if (!dot.isInteger)
+        return {codes.toF32(b, words[v], bit, 32)};
+      Type halves = Emit::vectorOf(2 * pass.lanes, b.getIntegerType(16));
+      if (!codes.looksUpBytes(pass.lanes))
+        return {codes.toI16(b, b.bitcast(words[v], halves), bit, 16)};
+      entries[v].resize(8 / width);
+      Value &bytes = entries[v][bit % 8 / width];
+      if (!bytes)
+        bytes = codes.lookUpBytes(b, words[v], bit % 8 / width);
+      return {extractField(b, b.bitcast(bytes, halves), bit / 8 * 8, 8,
+                           /*isSigned=*/false, 16)};
     }
     auto at = [&](int64_t index) {
       return b.offset(pointer, b.index(order.bytes(tile->contracted(), index)));
@@ -315,25 +320,24 @@ private:
       return {b.toF32(loadAhead(
           at(step), Emit::vectorOf(pass.lanes, tile->element), v, step))};
     VectorType bytes = Emit::vectorOf(pass.lanes, b.getI8Type());
-    auto codes = [&](int64_t index) {
+    if (codes.isFloat())
+      return {codes.floatsToF32(b, loadAhead(at(step), bytes, v, step))};
+    auto widened = [&](int64_t index) {
       return b.widen(loadAhead(at(index), bytes, v, index), b.getI32Type(),
                      false);
     };
-    Value x = codes(step);
+    Value x = widened(step);
     if (dot.isInteger && unit > 1)
-      x = b.bitOr(x, b.shl(codes(step + 1), 16));
+      x = b.bitOr(x, b.shl(widened(step + 1), 16));
     Values result;
     for (int64_t f = 0; f < fields; ++f) {
       if (!dot.isInteger) {
-        result.push_back(codesToF32(
-            b, extractField(b, x, f * width, width, tile->isSigned(), 8),
-            tile->bias));
+        result.push_back(codes.toF32(b, x, f * width, 8));
         continue;
       }
       Value halves =
           b.bitcast(x, Emit::vectorOf(2 * pass.lanes, b.getIntegerType(16)));
-      result.push_back(
-          extractField(b, halves, f * width, width, tile->isSigned(), 8));
+      result.push_back(codes.toI16(b, halves, f * width, 8));
     }
     return result;
   }
@@ -360,6 +364,8 @@ private:
   bool isWords;
   Blocking blocking;
   Values words; ///< Words of the unit at hand, one per vector.
+  /// What is looked up for each field of their bytes.
+  SmallVector<Values> entries;
 };
 
 } // namespace

@@ -76,7 +76,8 @@ static LogicalResult lowerTileDot(Emit &b, const HostTarget &target,
       widen ? widen.getSource().getDefiningOp<kvk::LoadOp>() : kvk::LoadOp();
   if (!load)
     return op.emitOpError("operand: expected a kvk.widen of a kvk.load");
-  Dot dot(b, target, op, widen.getBias());
+  Codes codes(widen, target);
+  Dot dot(b, target, op, codes.bias, codes.unit);
   auto element = cast<kvk::TileType>(load.getType()).getElementType();
   bool isTokenFree = op.getContract() == "c";
   DotShape shape{
@@ -103,9 +104,8 @@ static LogicalResult lowerTileDot(Emit &b, const HostTarget &target,
                     load.getTensor(), layout::RegionKind::Codes, load.getPart(),
                     storage, page);
   auto tileFrom = [&](Value channel) {
-    return TileOperand{
-        region,      reading->order,  element,         int64_t(widen.getBias()),
-        isTokenFree, load.getToken(), load.getValid(), channel};
+    return TileOperand{region,      reading->order,  element,         codes,
+                       isTokenFree, load.getToken(), load.getValid(), channel};
   };
   if (reading->channels == shape.extent('c')) {
     emitTileDot(dot, tileFrom(load.getChannel()));
@@ -128,7 +128,7 @@ LogicalResult lowerDot(Emit &b, const HostTarget &target, CacheViews &views,
                        kvk::DotOp op) {
   if (op.getTileType())
     return lowerTileDot(b, target, views, op);
-  Dot dot(b, target, op, /*bias=*/0);
+  Dot dot(b, target, op, /*bias=*/0, /*unit=*/1);
   if (op.getContract() == "major")
     emitLaneDot(dot, nullptr);
   else

@@ -174,15 +174,18 @@ private:
     if (tile->isRaw())
       return b.toF32(
           b.loadBytes(pointer, Emit::vectorOf(width, tile->element)));
+    const Codes &codes = tile->codes;
     unsigned bits = order.width;
     int64_t perByte = tile->order.perByte;
     Type i16 = b.getIntegerType(16);
     Value x =
         b.loadBytes(pointer, Emit::vectorOf(width / perByte, b.getI8Type()));
+    if (codes.isFloat())
+      return codes.floatsToF32(b, x);
     if (perByte == 1) {
       x = b.widen(x, dot.isInteger ? i16 : Type(b.getI32Type()),
-                  tile->isSigned());
-      return dot.isInteger ? x : codesToF32(b, x, tile->bias);
+                  codes.isSigned());
+      return dot.isInteger ? x : codes.integersToF32(b, x);
     }
     // A byte becomes a lane of `perByte` i16, each shifted to its place.
     unsigned lane = 16 * perByte;
@@ -194,11 +197,10 @@ private:
       mask |= field << (16 * i);
     }
     x = b.bitcast(b.mask(spread, mask), Emit::vectorOf(width, i16));
-    x = tile->isSigned() ? extractField(b, x, 0, bits, true, 16) : x;
-    return dot.isInteger
-               ? x
-               : codesToF32(b, b.widen(x, b.getI32Type(), /*isSigned=*/true),
-                            tile->bias);
+    if (dot.isInteger)
+      return codes.toI16(b, x, 0, bits);
+    return codes.toF32(b, b.widen(x, b.getI32Type(), /*isSigned=*/false), 0,
+                       bits);
   }
 
   const Dot &dot;

@@ -244,6 +244,46 @@ func.func @widen_c2_bits(%x: !kvk.tile<4x8xi16, #kvc.dims<t, c>>) {
 
 // -----
 
+func.func @widen_c3(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op format: expected i8 source elements and f32 result elements, got 'i8' and 'i16'}}
+  %0 = kvk.widen %x {format = "fp8_e4m3"} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xi16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c3_bias(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op format: expected no bias and no table}}
+  %0 = kvk.widen %x {format = "fp8_e4m3", bias = 128 : i64} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c4(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op table: expected source elements of 2 to 4 bits and no bias, got 'i8' and 0}}
+  %0 = kvk.widen %x {table = array<f32: 0.0, 1.0, 2.0, 3.0>} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c4_entries(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op table: expected 16 entries, got 4}}
+  %0 = kvk.widen %x {table = array<f32: 0.0, 1.0, 2.0, 3.0>} : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c4_integers(%x: !kvk.tile<4x8xi2, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op table: expected multiples of a power of two, at most 127 times as large}}
+  %0 = kvk.widen %x {table = array<f32: 0.0, 1.0, 2.0, 128.0>} : !kvk.tile<4x8xi2, #kvc.dims<t, c>> to !kvk.tile<4x8xi16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
 func.func @dot_c1(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>) {
   // expected-error@+1 {{'kvk.dot' op contract: expected "c" or "t" for a tile, got "minor"}}
   kvk.dot %w, %x into %a {contract = "minor"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>> into memref<4x16xf32>

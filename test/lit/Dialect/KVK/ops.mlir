@@ -55,6 +55,16 @@ func.func @output(%cache: !kvc.cache<#int4>, %p: memref<4x64xf32>, %panel: memre
   return
 }
 
+// Codes that are decoded: small floats, and entries of a table.
+// CHECK-LABEL: func.func @decoded
+func.func @decoded(%f: !kvk.tile<64x32xi8, #kvc.dims<t, c>>, %u: !kvk.tile<64x32xi2, #kvc.dims<t, c>>) {
+  // CHECK: kvk.widen %{{.*}} {format = "fp8_e4m3"} : !kvk.tile<64x32xi8, #kvc.dims<t, c>> to !kvk.tile<64x32xf32, #kvc.dims<t, c>>
+  %0 = kvk.widen %f {format = "fp8_e4m3"} : !kvk.tile<64x32xi8, #kvc.dims<t, c>> to !kvk.tile<64x32xf32, #kvc.dims<t, c>>
+  // CHECK: kvk.widen %{{.*}} {table = array<f32: -1.000000e+00, -5.000000e-01, 5.000000e-01, 3.175000e+01>} : {{.*}} to !kvk.tile<64x32xi16, #kvc.dims<t, c>>
+  %1 = kvk.widen %u {table = array<f32: -1.0, -0.5, 0.5, 31.75>} : !kvk.tile<64x32xi2, #kvc.dims<t, c>> to !kvk.tile<64x32xi16, #kvc.dims<t, c>>
+  return
+}
+
 // Before kvk-derive-storage.
 // CHECK-LABEL: func.func @without_storage
 func.func @without_storage(%cache: !kvc.cache<#int4>, %i: index, %x: vector<32xi8>, %s: f32) {

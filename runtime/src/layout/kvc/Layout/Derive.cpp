@@ -26,9 +26,14 @@ struct Conversion {
 constexpr Conversion kConversions[] = {
     {CodeForm::Float, 32, ElementForm::Lane32, ""},
     {CodeForm::Float, 16, ElementForm::Lane32, ""},
+    // Neighbouring bytes are widened together.
+    {CodeForm::Float, 8, ElementForm::Lane32, ""},
     {CodeForm::Integer, 8, ElementForm::I16, "reg pack0"},
     {CodeForm::Integer, 4, ElementForm::I16, "reg reg pack0"},
     {CodeForm::Integer, 2, ElementForm::I16, "reg reg reg pack0"},
+    // What is looked up may be integers: the same words serve those.
+    {CodeForm::Float, 4, ElementForm::I16, "reg reg pack0"},
+    {CodeForm::Float, 2, ElementForm::I16, "reg reg reg pack0"},
     {CodeForm::Float, 32, ElementForm::F16, ""},
     {CodeForm::Float, 16, ElementForm::F16, "pack0"},
     {CodeForm::Float, 16, ElementForm::BF16, "pack0"},

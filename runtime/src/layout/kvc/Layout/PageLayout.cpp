@@ -35,7 +35,8 @@ CodeForm formOf(const spec::Codec &codec) {
 ElementForm elementOf(const spec::Codec &codec, TargetFamily family) {
   if (family == TargetFamily::Nvptx)
     return ElementForm::F16;
-  return codec.isInt() ? ElementForm::I16 : ElementForm::Lane32;
+  bool isLookedUp = codec.bits < 8;
+  return codec.isInt() || isLookedUp ? ElementForm::I16 : ElementForm::Lane32;
 }
 
 std::optional<std::vector<Role>> rolesOf(const spec::Codec &codec,
@@ -179,7 +180,8 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
     // A dim with too few binary digits for a word of codes gets digits of the
     // other one, which no dot of the host reads.
     Dim contracted = tensor == Tensor::Key ? 'c' : 't';
-    if (derived && family == TargetFamily::Host && part.codec.isInt() &&
+    if (derived && family == TargetFamily::Host &&
+        elementOf(part.codec, family) == ElementForm::I16 &&
         !fillsWords(*derived, contracted))
       derived.reset();
   }
