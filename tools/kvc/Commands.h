@@ -25,6 +25,7 @@ void addBenchCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
 void addPresetsCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
+void addSimCommand(CLI::App &app);
 
 } // namespace kvc
 

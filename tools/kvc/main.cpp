@@ -38,7 +38,8 @@ constexpr Command kCommands[] = {{"run", addRunCommand},
                                  {"eval", addEvalCommand},
                                  {"translate", addTranslateCommand},
                                  {"presets", addPresetsCommand},
-                                 {"inspect", addInspectCommand}};
+                                 {"inspect", addInspectCommand},
+                                 {"sim", addSimCommand}};
 #else
 constexpr Command kCommands[] = {{"run", nullptr},
                                  {"compile", nullptr},
@@ -46,7 +47,8 @@ constexpr Command kCommands[] = {{"run", nullptr},
                                  {"eval", nullptr},
                                  {"translate", nullptr},
                                  {"presets", addPresetsCommand},
-                                 {"inspect", addInspectCommand}};
+                                 {"inspect", addInspectCommand},
+                                 {"sim", addSimCommand}};
 #endif
 
 int fail(const std::string &message, int code) {

@@ -26,12 +26,7 @@ public:
     ExecutableKernel &kernel = **found;
     if (!checkShape(kernel) || !checkMemory(kernel))
       return std::move(result);
-    LaunchOptions settled = options;
-    if (!settled.mma.core && !settled.mma.isChain) {
-      settled.mma.core = tensorCoreFor(int(module.module().target.sm));
-      if (!settled.mma.core)
-        settled.mma.core = tensorCores().data();
-    }
+    const LaunchOptions settled = settledOptions();
     if (std::optional<Error> error = kernel.bind(module.addresses, settled))
       return failed(*error);
     runBlocks(kernel, settled, memory, module.constants, result);
@@ -40,7 +35,25 @@ public:
     return std::move(result);
   }
 
+  std::optional<Error> findMissing() {
+    Expected<ExecutableKernel *> found = module.executable(name);
+    if (!found)
+      return found.error();
+    return (*found)->bind(module.addresses, settledOptions());
+  }
+
 private:
+  /// With the tensor cores that the module's target means.
+  LaunchOptions settledOptions() const {
+    LaunchOptions settled = options;
+    if (!settled.mma.core && !settled.mma.isChain) {
+      settled.mma.core = tensorCoreFor(int(module.module().target.sm));
+      if (!settled.mma.core)
+        settled.mma.core = tensorCores().data();
+    }
+    return settled;
+  }
+
   LaunchResult failed(const Error &error) {
     Fault fault;
     fault.kind = Fault::Kind::Unsupported;
@@ -143,4 +156,11 @@ private:
 LaunchResult kvc::sim::launch(LoadedModule &module, std::string_view kernel,
                               Memory &memory, const LaunchOptions &options) {
   return Launcher(module, kernel, memory, options).run();
+}
+
+std::optional<Error> kvc::sim::whatIsMissing(LoadedModule &module,
+                                             std::string_view kernel) {
+  Memory unused;
+  const LaunchOptions options;
+  return Launcher(module, kernel, unused, options).findMissing();
 }

@@ -108,6 +108,11 @@ struct LaunchResult {
 LaunchResult launch(LoadedModule &module, std::string_view kernel,
                     Memory &memory, const LaunchOptions &options);
 
+/// Why a kernel does not run: what does not decode, or decodes but has no
+/// handler.
+std::optional<Error> whatIsMissing(LoadedModule &module,
+                                   std::string_view kernel);
+
 } // namespace kvc::sim
 
 #endif // KVC_SIM_MACHINE_MACHINE_H

@@ -1,0 +1,222 @@
+//===- Sim.cpp - kvc sim --------------------------------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CommandLine.h"
+#include "kvc/Commands.h"
+#include "kvc/OutputFiles.h"
+#include "kvc/Progress.h"
+#include "kvc/SimArguments.h"
+#include "kvc/SimList.h"
+#include "kvc/SpecFile.h"
+#include "kvc/Table.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <deque>
+
+using namespace kvc;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct SimOptions {
+  std::string file, kernel, grid = "1", block = "32", mma, output;
+  std::string sfu = "exact";
+  std::vector<std::string> arguments;
+  int64_t shared = 0, seed = 0, threads = 1, limit = 0;
+  bool list = false, json = false;
+};
+
+/// FILE:LINE:COLUMN: message
+Failure failureAt(const std::string &file, sim::Position at,
+                  const std::string &message) {
+  if (at.line == 0)
+    return Failure(file + ": " + message);
+  return Failure(file + ":" + std::to_string(at.line) + ":" +
+                 std::to_string(at.column) + ": " + message);
+}
+
+/// The kernel that is meant, if there is one to mean.
+std::string kernelOf(const SimOptions &options,
+                     const sim::LoadedModule &module) {
+  std::vector<std::string> names;
+  for (std::string_view name : module.kernels())
+    names.emplace_back(name);
+  if (names.empty())
+    throw Failure(options.file + ": expected a kernel, got none");
+  if (options.kernel.empty()) {
+    if (names.size() > 1)
+      failUse("--kernel: expected one of " + join(names) + "; got none");
+    return names.front();
+  }
+  return parseName("--kernel", options.kernel, names);
+}
+
+sim::MmaMode mmaOf(const std::string &text) {
+  sim::MmaMode mode;
+  mode.isChain = text == "chain";
+  if (text.empty() || mode.isChain)
+    return mode;
+  std::vector<std::string> names{"chain"};
+  for (const sim::TensorCore &core : sim::tensorCores())
+    for (std::string_view name : core.names)
+      if (!name.empty())
+        names.emplace_back(name);
+  mode.core = sim::tensorCoreNamed(parseName("--mma", text, names));
+  return mode;
+}
+
+sim::LaunchOptions launchOptions(const SimOptions &options) {
+  sim::LaunchOptions launch;
+  launch.grid = parseExtent("--grid", options.grid);
+  launch.block = parseExtent("--block", options.block);
+  launch.dynamicShared = uint64_t(options.shared);
+  launch.mma = mmaOf(options.mma);
+  launch.approx.perturb = options.sfu == "perturb";
+  launch.approx.seed = uint64_t(options.seed);
+  launch.seed = uint64_t(options.seed);
+  launch.threads = unsigned(options.threads);
+  launch.maxSteps = uint64_t(options.limit);
+  return launch;
+}
+
+std::string extentText(const sim::Extent3 &extent) {
+  return std::to_string(extent.x) + "x" + std::to_string(extent.y) + "x" +
+         std::to_string(extent.z);
+}
+
+std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
+                   const sim::LaunchResult &result, const SimArguments &given,
+                   double seconds, bool asJson) {
+  if (asJson) {
+    Json json;
+    json["kernel"] = kernel;
+    json["grid"] = {launch.grid.x, launch.grid.y, launch.grid.z};
+    json["block"] = {launch.block.x, launch.block.y, launch.block.z};
+    json["warp_instructions"] = result.steps;
+    json["seconds"] = seconds;
+    json["printed"] = result.printed;
+    json["buffers"] = Json::array();
+    for (const SimBuffer &buffer : given.buffers)
+      json["buffers"].push_back({{"name", buffer.name},
+                                 {"dtype", safetensors::nameOf(buffer.dtype)},
+                                 {"shape", buffer.shape}});
+    return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  }
+  Table table({{"kernel", Align::Left},
+               {"grid"},
+               {"block"},
+               {"warp instructions"},
+               {"seconds"},
+               {"millions/s"}});
+  table.add({kernel, extentText(launch.grid), extentText(launch.block),
+             std::to_string(result.steps), fixed(seconds, 3),
+             fixed(double(result.steps) / seconds * 1e-6, 1)});
+  return result.printed + table.str();
+}
+
+void writeBuffers(const SimArguments &given, const sim::Memory &memory,
+                  OutputFile &file) {
+  std::vector<safetensors::Tensor> tensors;
+  std::deque<std::vector<std::byte>> bytes;
+  for (const SimBuffer &buffer : given.buffers) {
+    safetensors::Tensor tensor{buffer.name, buffer.dtype, buffer.shape, {}};
+    bytes.emplace_back(size_t(safetensors::elementsOf(tensor) *
+                              safetensors::bytesOf(buffer.dtype)));
+    memory.read(buffer.address, bytes.back().data(), bytes.back().size());
+    tensor.data = bytes.back();
+    tensors.push_back(std::move(tensor));
+  }
+  file.write(tensors);
+}
+
+void simulate(const SimOptions &options) {
+  sim::Memory memory;
+  auto loaded = sim::LoadedModule::load(readFile(options.file), memory);
+  if (!loaded)
+    throw failureAt(options.file, loaded.error().at, loaded.error().message);
+  sim::LoadedModule &module = **loaded;
+  if (options.list)
+    return print(simList(module, options.json));
+
+  OutputFiles files;
+  files.protect("MODULE", options.file);
+  OutputFile *output = nullptr;
+  if (!options.output.empty())
+    output = &files.open("--output", options.output);
+  const std::string kernel = kernelOf(options, module);
+  sim::LaunchOptions launch = launchOptions(options);
+  const SimArguments given = simArguments(
+      options.arguments, sim::paramsOf(module.module(), kernel), memory);
+  launch.params = given.params;
+  Progress progress("sim");
+  progress.begin("run " + kernel);
+  uint64_t told = 0;
+  launch.progress = [&](uint64_t done, uint64_t all) {
+    // Every twentieth part.
+    if (done / ((all + 19) / 20) == told)
+      return;
+    told = done / ((all + 19) / 20);
+    progress.begin("run " + kernel + ": " + std::to_string(done) + " of " +
+                   std::to_string(all) + " blocks");
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const sim::LaunchResult result = sim::launch(module, kernel, memory, launch);
+  const std::chrono::duration<double> time =
+      std::chrono::steady_clock::now() - begin;
+  if (result.fault) {
+    print(result.printed);
+    throw failureAt(options.file, result.at, result.fault->message);
+  }
+  if (output)
+    writeBuffers(given, memory, *output);
+  print(report(kernel, launch, result, given, time.count(), options.json));
+  files.commit();
+}
+
+} // namespace
+
+void kvc::addSimCommand(CLI::App &app) {
+  auto options = std::make_shared<SimOptions>();
+  CLI::App *command = app.add_subcommand(
+      "sim", "Run a kernel of a PTX module on a simulated GPU.");
+  addFile(*command, "MODULE", options->file, "A PTX module.")
+      ->type_name("")
+      ->required();
+  addFlag(*command, "--list", options->list,
+          "List the kernels and what they need, run none.");
+  command->add_option("--kernel", options->kernel,
+                      "The kernel; needed where the module has several.");
+  command->add_option("--grid", options->grid, "Blocks: X[,Y[,Z]].");
+  command->add_option("--block", options->block,
+                      "Threads of a block: X[,Y[,Z]].");
+  addInteger(*command, "--shared", options->shared, 0, int64_t(1) << 30,
+             "Bytes of dynamic shared memory.");
+  command
+      ->add_option("--arg", options->arguments,
+                   "One for each parameter, in order: a number, bytes:HEX, "
+                   "zeros:TYPE:SHAPE, random:TYPE:SHAPE[:SEED] or "
+                   "tensor:FILE:NAME. A shape is like 4x128.")
+      ->allow_extra_args(false);
+  addFile(*command, "--output", options->output,
+          "Write the memory of all arguments here, as safetensors.");
+  command->add_option("--mma", options->mma,
+                      "How mma adds: a device, or chain for a chain of fma. "
+                      "Default: the device of the module's target.");
+  addName(*command, "--sfu", options->sfu, {"exact", "perturb"},
+          "Approximate functions: rounded correctly, or as wrong as the ISA "
+          "allows.");
+  addInteger(*command, "--seed", options->seed, 0, INT64_MAX,
+             "Of the order of warps, and of perturb; 0 is one by one.");
+  addInteger(*command, "--threads", options->threads, 1, kMaxThreads,
+             "Of this machine, where blocks may run beside each other.");
+  addInteger(*command, "--limit", options->limit, 0, INT64_MAX,
+             "Warp instructions after which to give up; 0: none.");
+  addFlag(*command, "--json", options->json, "Print JSON.");
+  command->callback([options] { simulate(*options); });
+}
