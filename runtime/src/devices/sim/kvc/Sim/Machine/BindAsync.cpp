@@ -244,7 +244,8 @@ bool kvc::sim::bindAsync(Binding &binding) {
       return binding.to(runWaitAll);
     return binding.to(runWait<false>, uint32_t(binding.immediate(0)));
   case Family::CpBulk:
-    return !binding.has(Word::MulticastCluster) && bindBulkCopy(binding);
+    // A mask of the cluster's blocks can name no other than this one.
+    return bindBulkCopy(binding);
   case Family::CpBulkPrefetch:
     return binding.to(runNothing);
   case Family::CpBulkCommit:

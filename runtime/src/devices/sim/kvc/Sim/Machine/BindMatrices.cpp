@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Sim/Machine/Access.h"
+#include "kvc/Sim/Machine/PlainMma.h"
 #include "kvc/Sim/Numerics/Fragment.h"
 #include "kvc/Sim/Numerics/Mma.h"
 
@@ -150,10 +151,16 @@ std::optional<int> depthOf(const Modifiers &modifiers) {
   }
 }
 
+void runPlainMma(Warp &warp, const Step &step, LaneMask lanes) {
+  if (gatherAll(warp, lanes))
+    formOf<PlainMma>(step)(warp, step.operands);
+}
+
 bool bindMma(Binding &binding) {
   const std::optional<int> k = depthOf(binding.modifiers);
-  if (!k)
-    return false;
+  const Type type = binding.type(1);
+  if (!k || type == Type::F64 || type == Type::B1)
+    return binding.toIf(runPlainMma, PlainMma::create(binding.modifiers));
   const MmaForm form{*k, binding.type(1), binding.type(2), binding.type(0),
                      binding.has(Word::Satfinite)};
   const MmaMode &mode = binding.kernel.mma;

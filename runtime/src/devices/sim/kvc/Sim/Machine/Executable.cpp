@@ -6,6 +6,8 @@
 
 #include "kvc/Sim/Machine/Bind.h"
 
+#include <algorithm>
+
 using namespace kvc::sim;
 
 namespace {
@@ -54,9 +56,12 @@ bool isBetweenBlocks(const Program &program, const Inst &inst) {
   }
 }
 
-std::string opcodeOf(const Modifiers &modifiers) {
-  return std::string(modifiers.form->name) + " " +
-         std::string(modifiers.form->modifiers);
+/// An instruction's opcode as it is written.
+std::string_view opcodeAt(std::string_view text, Position at) {
+  for (uint32_t line = 1; line < at.line; ++line)
+    text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
+  text.remove_prefix(std::min<size_t>(at.column - 1, text.size()));
+  return text.substr(0, text.find_first_of(" \t\r\n;"));
 }
 
 } // namespace
@@ -94,7 +99,7 @@ ExecutableKernel::bind(const std::vector<uint64_t> &addresses,
       Diagnosis diagnosis;
       diagnosis.fail(program.places[i].at, "instruction",
                      "one that the machine executes",
-                     opcodeOf(program.modifiersOf(inst)));
+                     quote(opcodeAt(*program.text, program.places[i].at)));
       return diagnosis.error;
     }
     isShared |= isBetweenBlocks(program, inst);

@@ -14,7 +14,7 @@
 using namespace kvc::sim;
 
 /// Blocks that a part may begin before another one that could run gets a turn.
-static constexpr uint64_t kTurns = uint64_t(1) << 16;
+static constexpr uint64_t kTurns = uint64_t(1) << 13;
 
 const Inst &Warp::inst() const { return launch->kernel->program.code[at()]; }
 
