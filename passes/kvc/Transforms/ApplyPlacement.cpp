@@ -291,8 +291,9 @@ public:
       if (failed(checkPlaces(contraction)))
         return signalPassFailure();
     for (CodeContraction &contraction : contractions)
-      Rewrite(contraction).run();
-    // What no product reads is dequantised as it is written.
+      if (!contraction.isShared())
+        Rewrite(contraction).run();
+    // What no product reads, or not alone, is dequantised as it is written.
     getOperation()->walk([](DequantizeOp op) { expand(op); });
   }
 

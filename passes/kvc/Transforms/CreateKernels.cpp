@@ -110,7 +110,8 @@ void KernelBuilder::append() {
   Value head = index("kv_head"), begin = index("token_begin"),
         end = index("token_end");
   AppendOp::create(*this, key, view, head, begin, end, spec::Tensor::Key);
-  AppendOp::create(*this, value, view, head, begin, end, spec::Tensor::Value);
+  if (spec.value)
+    AppendOp::create(*this, value, view, head, begin, end, spec::Tensor::Value);
 }
 
 void KernelBuilder::merge() {
@@ -133,8 +134,9 @@ void KernelBuilder::unpack() {
   Value view = cache();
   Value head = index("kv_head"), begin = index("token_begin"),
         end = index("token_end");
-  auto unpackPart = [&](spec::Tensor tensor, const spec::PartScheme &part,
+  auto unpackPart = [&](spec::Tensor tensor, unsigned number,
                         const std::string &prefix) {
+    const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
     // Raw parts have no blocks, but the parameters are there all the same.
     int64_t channels = part.channels(),
             blocks = std::max<int64_t>(part.blocks(), 1);
@@ -143,10 +145,16 @@ void KernelBuilder::unpack() {
     Value zeros = dense(prefix + "_zeros", {-1, blocks}, getF32Type());
     Value values = dense(prefix, {-1, channels}, getF32Type());
     UnpackOp::create(*this, view, head, begin, end, codes, scales, zeros,
-                     values, tensor);
+                     values, tensor, number);
   };
-  unpackPart(spec::Tensor::Key, spec.key.parts.front(), "key");
-  unpackPart(spec::Tensor::Value, spec.value->parts.front(), "value");
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
+    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+    size_t parts = scheme ? scheme->parts.size() : 0;
+    for (unsigned i = 0; i < parts; ++i)
+      unpackPart(tensor, i,
+                 stringifyTensor(tensor).str() +
+                     (parts > 1 ? std::to_string(i) : ""));
+  }
 }
 
 struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {

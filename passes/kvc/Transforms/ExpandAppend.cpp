@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One token per iteration, its channels split into scale blocks: tile <b, e>.
+// One token per iteration, part by part, its channels split into scale blocks:
+// tile <b, e>.
 //
 // How it is quantised: Quantiser.cpp.
 //
@@ -30,28 +31,30 @@ struct ExpandAppend : OpRewritePattern<AppendOp> {
   LogicalResult matchAndRewrite(AppendOp op,
                                 PatternRewriter &rewriter) const override {
     const spec::Spec &spec = op.getCache().getType().getSpec();
-    const spec::PartScheme &scheme =
-        spec::schemeOf(spec, op.getTensor())->parts.front();
     TileBuilder b(op.getLoc(), rewriter);
     auto loop =
         scf::ForOp::create(b, op.getTokenBegin(), op.getTokenEnd(), b.index(1));
     b.setInsertionPointToStart(loop.getBody());
-    emitToken(b, op, spec, scheme, loop.getInductionVar());
+    const spec::Scheme &scheme = *spec::schemeOf(spec, op.getTensor());
+    for (unsigned part = 0; part < scheme.parts.size(); ++part)
+      emitToken(b, op, spec, part, loop.getInductionVar());
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
   static void emitToken(TileBuilder &b, AppendOp op, const spec::Spec &spec,
-                        const spec::PartScheme &scheme, Value token) {
+                        unsigned part, Value token) {
     Value cache = op.getCache(), head = op.getKvHead();
-    TensorAttr tensor = op.getTensorAttr();
+    spec::Tensor tensor = op.getTensor();
+    const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
     int64_t blocks = std::max<int64_t>(scheme.blocks(), 1);
     SmallVector<TileDim> dims = {{"b", blocks},
                                  {"e", scheme.channels() / blocks}};
     Value row = b.subInt(token, op.getTokenBegin());
     auto load = [&](RankedTensorType type) -> Value {
-      return LoadInputOp::create(b, type, op.getInput(), row, head);
+      return LoadInputOp::create(b, type, op.getInput(), row, head,
+                                 scheme.begin);
     };
     Value x;
     if (scheme.rotate == 0) {
@@ -69,7 +72,7 @@ private:
       x = emitRawRounding(b, spec, scheme, x);
       if (!element.isF32())
         x = arith::TruncFOp::create(b, b.tile(dims, element), x);
-      StoreCodesOp::create(b, x, cache, head, token, tensor);
+      StoreCodesOp::create(b, x, cache, head, token, tensor, part);
       return;
     }
 
@@ -77,10 +80,10 @@ private:
     // The row as one block: a byte may hold codes of two.
     Value codes =
         SplitOp::create(b, JoinOp::create(b, stored.codes, "c"), /*blocks=*/1);
-    StoreCodesOp::create(b, codes, cache, head, token, tensor);
-    StoreScaleOp::create(b, stored.scale, cache, head, token, tensor);
+    StoreCodesOp::create(b, codes, cache, head, token, tensor, part);
+    StoreScaleOp::create(b, stored.scale, cache, head, token, tensor, part);
     if (stored.zero)
-      StoreZeroOp::create(b, stored.zero, cache, head, token, tensor);
+      StoreZeroOp::create(b, stored.zero, cache, head, token, tensor, part);
   }
 
   static Value emitRawRounding(TileBuilder &b, const spec::Spec &spec,

@@ -17,6 +17,10 @@
 // exactly 0. A row that has seen no key yet has m = -inf; 0 stands in for it
 // where m is subtracted, which keeps p and a at 2^-inf = 0 instead of NaN.
 //
+// Parts are ranges of channels: a score is the sum of the parts' products with
+// their range of q, and each part of V has its own sum o. A V that is channels
+// of K reads the very tile of x' that the scores read.
+//
 // A rotation H of V's channels is linear and keeps norms: o sums rotated values
 // and is rotated back once, at the end. K's is undone tile by tile. Rotating q
 // instead would give the same sums, but not their bound: it grows with q o k in
@@ -27,6 +31,7 @@
 
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/TileBuilder.h"
@@ -45,9 +50,17 @@ namespace {
 /// What stays the same over the key tiles of one row tile.
 struct Rows {
   Value begin;    ///< First row.
-  Value query;    ///< <r, c> or <r, b, e>.
+  SmallVector<Value, 2> queries; ///< Of each part of K: <r, c> or <r, b, e>.
   Value position; ///< <r> i64; null where nothing depends on it.
   Value slope;    ///< <r>, in the units of `scoreFactor`; null without ALiBi.
+};
+
+/// Channels of V that one sum o covers.
+struct Piece {
+  spec::Tensor tensor; ///< Whose part they are of: K's where K is V.
+  unsigned part;
+  int64_t first, count; ///< In the part.
+  int64_t output;       ///< Where the first one is in the output.
 };
 
 /// The key tiles that a row tile visits: a loop, and the token at which the
@@ -65,7 +78,8 @@ public:
       : op(op), spec(op.getCache().getType().getSpec()),
         attention(spec.attention),
         b(op.getLoc(), builder, arith::FastMathFlags::contract),
-        tileRows(*op.getTileRows()), tileTokens(*op.getTileTokens()) {}
+        tileRows(*op.getTileRows()), tileTokens(*op.getTileTokens()),
+        pieces(piecesOf(spec)) {}
 
   void emit() {
     tokenIota = IotaOp::create(b, b.tile({token()}, b.getI32Type()));
@@ -85,8 +99,25 @@ private:
 
   TileDim row() const { return {"r", tileRows}; }
   TileDim token() const { return {"t", tileTokens}; }
-  const spec::PartScheme &schemeOf(spec::Tensor tensor) const {
-    return spec::schemeOf(spec, tensor)->parts.front();
+  const spec::PartScheme &partOf(const Piece &piece) const {
+    return spec::schemeOf(spec, piece.tensor)->parts[piece.part];
+  }
+
+  static SmallVector<Piece, 2> piecesOf(const spec::Spec &spec) {
+    SmallVector<Piece, 2> pieces;
+    std::optional<std::array<int64_t, 2>> range = spec.attention.valueIsKey;
+    spec::Tensor tensor = range ? spec::Tensor::Key : spec::Tensor::Value;
+    int64_t begin = range ? (*range)[0] : 0,
+            end = range ? (*range)[1] : spec.attention.valueDim;
+    for (auto [i, part] :
+         llvm::enumerate(spec::schemeOf(spec, tensor)->parts)) {
+      int64_t first = std::max(begin, part.begin),
+              last = std::min(end, part.end);
+      if (first < last)
+        pieces.push_back({tensor, unsigned(i), first - part.begin, last - first,
+                          first - begin});
+    }
+    return pieces;
   }
 
   void emitRowTile(Value begin) {
@@ -94,31 +125,36 @@ private:
     KeyTiles tiles = emitKeyTiles(begin);
 
     RankedTensorType perRow = b.f32Tile({row()});
-    RankedTensorType output = b.f32Tile({row(), {"d", attention.valueDim}});
     Value minusInf =
         b.constant(perRow, -std::numeric_limits<double>::infinity());
-    Value init[] = {minusInf, b.constant(perRow, 0.0), b.constant(output, 0.0)};
+    SmallVector<Value> init{minusInf, b.constant(perRow, 0.0)};
+    for (const Piece &piece : pieces)
+      init.push_back(b.constant(b.f32Tile({row(), {"d", piece.count}}), 0.0));
     auto loop = scf::ForOp::create(b, tiles.begin, tiles.end, tiles.step, init);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value start = emitTileStart(tiles, loop.getInductionVar());
       ValueRange state = loop.getRegionIterArgs();
-      SmallVector<Value> next =
-          emitKeyTile(rows, start, tiles.keyEnd, state[0], state[1], state[2]);
+      SmallVector<Value> next = emitKeyTile(rows, start, tiles.keyEnd, state[0],
+                                            state[1], state.drop_front(2));
       scf::YieldOp::create(b, next);
     }
-    emitStores(begin, loop.getResult(0), loop.getResult(1), loop.getResult(2));
+    emitStores(begin, loop.getResult(0), loop.getResult(1),
+               loop.getResults().drop_front(2));
   }
 
   Rows emitRows(Value begin) {
-    Rows rows{begin, Value(), Value(), Value()};
-    rows.query = LoadQueryOp::create(
+    Rows rows{begin, {}, Value(), Value()};
+    Value query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
-    const spec::PartScheme &key = schemeOf(spec::Tensor::Key);
-    if (int64_t blocks = key.blocks(); blocks > 1 && key.rotate == 0)
-      rows.query = SplitOp::create(b, rows.query, blocks);
+    for (const spec::PartScheme &key : spec.key.parts) {
+      Value ofPart = b.slice(query, key.begin, key.channels(), "c");
+      if (int64_t blocks = key.blocks(); blocks > 1 && key.rotate == 0)
+        ofPart = SplitOp::create(b, ofPart, blocks);
+      rows.queries.push_back(ofPart);
+    }
     if (needsPositions()) {
       Value number = b.addInt(
           IotaOp::create(b, b.tile({row()}, b.getI64Type())), b.toI64(begin));
@@ -194,16 +230,16 @@ private:
         b.mulInt(b.select(inSinks, iteration, inWindow), tileTokens));
   }
 
-  /// The x' of a tile of K or V before it is rotated back: <t, c>, or <t, b, e>
-  /// with scales per block.
-  Value emitDequantised(spec::Tensor tensor, StringRef channels, Value start,
-                        Value valid) {
-    const spec::PartScheme &scheme = schemeOf(tensor);
+  /// The x' of a tile of a part of K or V before it is rotated back: <t, c>, or
+  /// <t, b, e> with scales per block.
+  Value emitDequantised(spec::Tensor tensor, unsigned part, StringRef channels,
+                        Value start, Value valid) {
+    const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
     Value cache = op.getCache(), head = op.getKvHead();
     RankedTensorType type = b.tile({token(), {channels, scheme.channels()}},
                                    b.elementType(scheme.codec));
     Value codes =
-        LoadCodesOp::create(b, type, cache, head, start, valid, tensor);
+        LoadCodesOp::create(b, type, cache, head, start, valid, tensor, part);
     if (scheme.codec.isRaw())
       return DequantizeOp::create(b, codes, Value(), Value(), 0,
                                   spec::Zero::None);
@@ -214,12 +250,12 @@ private:
       dims.push_back({"b", scheme.blocks()});
     }
     Value scale = LoadScaleOp::create(b, b.f32Tile(dims), cache, head, start,
-                                      valid, tensor);
+                                      valid, tensor, part);
     scale = b.effectiveScale(*scheme.scale, scale);
     if (scheme.zero == spec::Zero::None)
       return DequantizeOp::create(b, codes, scale, Value(), 0, scheme.zero);
     Value zero = LoadZeroOp::create(b, b.f32Tile(dims), cache, head, start,
-                                    valid, tensor);
+                                    valid, tensor, part);
     return DequantizeOp::create(
         b, codes, scale, zero,
         scheme.codec.isInt() ? int64_t(1) << (scheme.codec.bits - 1) : 0,
@@ -236,15 +272,30 @@ private:
     return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
   }
 
-  Value emitScores(const Rows &rows, Value start, Value valid) {
-    Value keys = emitDequantised(spec::Tensor::Key, "c", start, valid);
-    if (const spec::PartScheme &key = schemeOf(spec::Tensor::Key); key.rotate) {
-      if (key.blocks() > 1)
-        keys = JoinOp::create(b, keys, "c");
-      keys = b.rotate(keys, key.rotate);
+  /// The x' of each part of K: <t, c> or <t, b, e>.
+  SmallVector<Value> emitKeys(Value start, Value valid) {
+    SmallVector<Value> keys;
+    for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
+      Value x = emitDequantised(spec::Tensor::Key, unsigned(i), "c", start,
+                                valid);
+      if (part.rotate != 0) {
+        if (part.blocks() > 1)
+          x = JoinOp::create(b, x, "c");
+        x = b.rotate(x, part.rotate);
+      }
+      keys.push_back(x);
     }
-    Value scores =
-        ContractOp::create(b, rows.query, keys, ArrayRef<StringRef>{"r", "t"});
+    return keys;
+  }
+
+  Value emitScores(const Rows &rows, ArrayRef<Value> keys, Value start,
+                   Value valid) {
+    Value scores;
+    for (auto [query, x] : llvm::zip_equal(rows.queries, keys)) {
+      Value ofPart =
+          ContractOp::create(b, query, x, ArrayRef<StringRef>{"r", "t"});
+      scores = scores ? b.add(scores, ofPart) : ofPart;
+    }
     scores = b.scale(scores, attention.scale * scoreFactor());
     if (attention.alibi) {
       // Both terms and their sum are whole numbers: exact below 2^24.
@@ -292,11 +343,12 @@ private:
   // Softmax
   //===--------------------------------------------------------------------===//
 
-  /// One step of the online softmax: the next m, l and o.
+  /// One step of the online softmax: the next m, l and o of each piece.
   SmallVector<Value> emitKeyTile(const Rows &rows, Value start, Value keyEnd,
-                                 Value m, Value l, Value o) {
+                                 Value m, Value l, ValueRange sums) {
     Value valid = b.minInt(b.subInt(keyEnd, start), tileTokens);
-    Value scores = emitScores(rows, start, valid);
+    SmallVector<Value> keys = emitKeys(start, valid);
+    Value scores = emitScores(rows, keys, start, valid);
 
     Value nextM =
         b.max(m, ReduceOp::create(b, ReductionKind::MaxNumF, scores, "t"));
@@ -308,29 +360,49 @@ private:
     Value nextL =
         b.add(b.mul(l, decay), ReduceOp::create(b, ReductionKind::Add, p, "t"));
 
-    Value values = emitDequantised(spec::Tensor::Value, "d", start, valid);
-    Value sum;
-    if (schemeOf(spec::Tensor::Value).blocks() > 1)
-      sum = JoinOp::create(
-          b, o.getType(),
-          ContractOp::create(b, p, values, ArrayRef<StringRef>{"r", "b", "e"}));
-    else
-      sum = ContractOp::create(b, p, values, ArrayRef<StringRef>{"r", "d"});
-    return {nextM, nextL, b.add(b.mul(o, decay), sum)};
+    SmallVector<Value> next{nextM, nextL};
+    for (auto [piece, o] : llvm::zip_equal(pieces, sums)) {
+      Value sum = emitSum(piece, p, keys, start, valid);
+      next.push_back(b.add(b.mul(o, decay), sum));
+    }
+    return next;
+  }
+
+  /// p . v of one piece: <r, d>.
+  Value emitSum(const Piece &piece, Value p, ArrayRef<Value> keys, Value start,
+                Value valid) {
+    Value x;
+    if (piece.tensor == spec::Tensor::Value) {
+      x = emitDequantised(piece.tensor, piece.part, "d", start, valid);
+    } else {
+      x = keys[piece.part];
+      if (tileDimsOf(x.getType()).size() > 2)
+        x = JoinOp::create(b, x, "c");
+      x = b.slice(x, piece.first, piece.count, "d");
+    }
+    if (tileDimsOf(x.getType()).size() == 2)
+      return ContractOp::create(b, p, x, ArrayRef<StringRef>{"r", "d"});
+    return JoinOp::create(
+        b, b.f32Tile({row(), {"d", piece.count}}),
+        ContractOp::create(b, p, x, ArrayRef<StringRef>{"r", "b", "e"}));
   }
 
   /// Without any key l and o are 0 and m is -inf; with 1 in place of l the
   /// formulas give 0 and -inf.
-  void emitStores(Value begin, Value m, Value l, Value o) {
+  void emitStores(Value begin, Value m, Value l, ValueRange sums) {
     Value unseen = b.compare(arith::CmpFPredicate::OEQ, l, 0.0);
     Value sum = b.select(unseen, b.constantLike(l, 1.0), l);
     Value inverse = b.div(b.constantLike(sum, 1.0), sum);
     Value lse =
         b.mul(b.add(math::Log2Op::create(b, sum), m), std::numbers::ln2);
     Value row = b.subInt(begin, op.getRowBegin());
-    Value out =
-        b.rotate(b.mul(o, inverse), schemeOf(spec::Tensor::Value).rotate);
-    StorePartialOp::create(b, out, op.getPartialOut(), row, rowCount);
+    for (auto [piece, o] : llvm::zip_equal(pieces, sums)) {
+      Value out = b.mul(o, inverse);
+      if (piece.tensor == spec::Tensor::Value) // K's was undone in the loop.
+        out = b.rotate(out, partOf(piece).rotate);
+      StorePartialOp::create(b, out, op.getPartialOut(), row, rowCount,
+                             piece.output);
+    }
     StorePartialOp::create(b, lse, op.getPartialLse(), row, rowCount);
   }
 
@@ -339,6 +411,7 @@ private:
   const spec::Attention &attention;
   TileBuilder b;
   int64_t tileRows, tileTokens;
+  SmallVector<Piece, 2> pieces; ///< Of V, in the order of their channels.
   Value tokenIota;     ///< <t> i32.
   Value rowCount;      ///< Rows of the work item.
   Value firstPosition; ///< Of query 0; negative where queries outnumber keys.

@@ -29,7 +29,7 @@ class UnpackExpansion {
 public:
   UnpackExpansion(UnpackOp op, OpBuilder &builder)
       : op(op), spec(op.getCache().getType().getSpec()),
-        scheme(spec::schemeOf(spec, op.getTensor())->parts.front()),
+        scheme(spec::schemeOf(spec, op.getTensor())->parts[op.getPart()]),
         b(op.getLoc(), builder) {}
 
   void emit() {
@@ -53,7 +53,7 @@ private:
   template <typename LoadOp>
   Value load(RankedTensorType type) {
     return LoadOp::create(b, type, op.getCache(), op.getKvHead(), token, one,
-                          op.getTensor());
+                          op.getTensor(), op.getPart());
   }
 
   void store(Value tile, Value memory) {

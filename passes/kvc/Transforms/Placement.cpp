@@ -109,6 +109,11 @@ SmallVector<CodeContraction> codeContractionsIn(Operation *function) {
   return found;
 }
 
+bool CodeContraction::isShared() const {
+  DequantizeOp op = dequantize;
+  return !op->hasOneUse();
+}
+
 bool CodeContraction::givesScores() const {
   ContractOp op = contract;
   return hasDim(op.getType(), "t");
@@ -145,7 +150,9 @@ SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
       fillsLanes(extentOf(codes, "e"), static_cast<int64_t>(e.channels));
 
   SmallVector<PlaceCost> places;
-  if (cancelsTooMuch(contraction)) // The zero stays, and the scale with it.
+  // Values in registers that two products read cost once. Of a zero that stays
+  // the scale does too.
+  if (contraction.isShared() || cancelsTooMuch(contraction))
     return {{Place::Register, registerCost(e)}};
   if (disjoint(factor, contracted)) { // pull
     double results =
@@ -186,6 +193,8 @@ SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
   Extents e = extentsOf(contraction);
   double terms = hasDim(dequantize.getZero().getType(), "b") ? e.blocks : 1;
   SmallVector<PlaceCost> places;
+  if (contraction.isShared())
+    return {{Place::Register, e.tokens * e.channels}};
   // The term without codes: metadata times sums of A, added to the result.
   if (!cancelsTooMuch(contraction))
     insertByCost(places,

@@ -37,6 +37,8 @@ struct CodeContraction {
   ContractOp contract;
   DequantizeOp dequantize;
 
+  /// Something else reads the dequantised values too: they stay what they are.
+  bool isShared() const;
   /// Keys are contracted over channels and give scores, values over tokens.
   bool givesScores() const;
   /// The contracted dims.

@@ -141,6 +141,14 @@ Value TileBuilder::rotate(Value tile, int64_t block) {
              : RotateOp::create(*this, tile.getType(), tile, block).getResult();
 }
 
+Value TileBuilder::slice(Value tile, int64_t first, int64_t count,
+                         StringRef dim) {
+  auto [name, extent] = tileDimsOf(tile.getType()).back();
+  return first == 0 && count == extent && name == dim
+             ? tile
+             : SliceOp::create(*this, tile, first, count, dim).getResult();
+}
+
 Value TileBuilder::compare(arith::CmpFPredicate predicate, Value lhs,
                            double rhs) {
   return arith::CmpFOp::create(*this, predicate, lhs, constantLike(lhs, rhs));

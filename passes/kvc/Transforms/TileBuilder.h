@@ -104,6 +104,10 @@ public:
   /// `tile` with blocks of its last dim rotated; `tile` itself for a block of
   /// 0.
   mlir::Value rotate(mlir::Value tile, int64_t block);
+  /// `count` channels from `first` on, called `dim`; `tile` itself where these
+  /// are all and that is their name.
+  mlir::Value slice(mlir::Value tile, int64_t first, int64_t count,
+                    llvm::StringRef dim);
   /// Ordered comparison with a constant.
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
                       double rhs);

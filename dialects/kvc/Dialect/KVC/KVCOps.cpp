@@ -115,18 +115,21 @@ LogicalResult UnpackOp::verify() {
   const spec::Scheme *scheme = schemeOrError(*this, spec, getTensor());
   if (!scheme) // C1
     return failure();
+  auto number = static_cast<int64_t>(getPart());
+  if (number < 0 ||
+      number >= static_cast<int64_t>(scheme->parts.size())) // C1
+    return emitOpError("part: expected one of ")
+           << scheme->parts.size() << ", got " << number;
+  const spec::PartScheme &part = scheme->parts[static_cast<size_t>(number)];
   Extent tokens = Extent::any("tokens");
-  Extent channels =
-      Extent::fixed("channels", spec::channelsOf(spec, getTensor()));
+  Extent channels = Extent::fixed("channels", part.channels());
   MemRefShape codes{{tokens, channels}, {IntegerType::get(getContext(), 8)}};
   if (failed(codes.verify(*this, "codes", getCodes()))) // C2
     return failure();
-  int64_t blocks = 0;
-  for (const spec::PartScheme &part : scheme->parts)
-    blocks += part.blocks();
   Type f32 = Float32Type::get(getContext());
-  MemRefShape factors{{tokens, blocks ? Extent::fixed("blocks", blocks)
-                                      : Extent::any("blocks")},
+  MemRefShape factors{{tokens, part.blocks()
+                                   ? Extent::fixed("blocks", part.blocks())
+                                   : Extent::any("blocks")},
                       {f32}};
   if (failed(factors.verify(*this, "scales", getScales())) ||
       failed(factors.verify(*this, "zeros", getZeros()))) // C3

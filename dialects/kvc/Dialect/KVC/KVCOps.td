@@ -179,7 +179,7 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
   let summary = "Reads tokens of a cache back in canonical form.";
   let description = [{
     Writes the codes, scales, zeros and dequantised values of tokens [token_begin,
-    token_end) of one tensor and kv head. Row 0 is token_begin. Codes are signed
+    token_end) of one part of a tensor and kv head. Row 0 is token_begin. Codes are signed
     for symmetric integers and unsigned for the others; scales and zeros are
     widened to f32. What the scheme lacks is not written.
 
@@ -190,10 +190,10 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
     | scales, zeros | [tokens, blocks], dense | f32 |
     | x | [tokens, channels], dense | f32 |
 
-    - C1: the spec has the tensor.
-    - C2: `codes` has the shape and element type above, the channels static.
-    - C3: `scales` and `zeros` have the shape and element type above, the blocks
-      static; raw schemes have none and leave their number open.
+    - C1: the spec has the tensor and the part.
+    - C2: `codes` has the shape and element type above, the part's channels static.
+    - C3: `scales` and `zeros` have the shape and element type above, the part's
+      blocks static; raw parts have none and leave their number open.
     - C4: `x` has the shape and element type above, the channels static.
 
     Example:
@@ -211,7 +211,7 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
     Arg<KVC_MemRef, "scales", [MemWrite]>:$scales,
     Arg<KVC_MemRef, "zeros", [MemWrite]>:$zeros,
     Arg<KVC_MemRef, "dequantised values", [MemWrite]>:$x,
-    KVC_TensorAttr:$tensor);
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let assemblyFormat = [{
     $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)`
     `into` $codes `,` $scales `,` $zeros `,` $x attr-dict

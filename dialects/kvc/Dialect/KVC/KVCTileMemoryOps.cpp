@@ -67,6 +67,16 @@ static uint64_t countElements(RankedTensorType tile) {
   return count;
 }
 
+/// Channels [first, first + count) lie inside `available`.
+static LogicalResult verifyChannels(Operation *op, int64_t first,
+                                    uint64_t count, int64_t available) {
+  if (first < 0 || first > available ||
+      count > static_cast<uint64_t>(available - first))
+    return op->emitOpError("expected channels inside [0, ")
+           << available << "), got " << count << " from " << first;
+  return success();
+}
+
 /// A memref with leading dims `leading`, plus static dense channels unless the
 /// tile is one value per row, and the tile that goes with it.
 static LogicalResult verifyRows(Operation *op, MemRefType memref,
@@ -120,9 +130,20 @@ LogicalResult LoadPartialOp::verify() {
 }
 
 LogicalResult StorePartialOp::verify() {
-  return verifyRows(*this, getMemref().getType(), getSource().getType(),
-                    {Extent::any("rows")},
-                    f32Only(getContext())); // C1, C2
+  MemRefType memref = getMemref().getType();
+  RankedTensorType tile = getSource().getType();
+  bool hasChannels = memref.getRank() > 1;
+  MemRefShape shape{{Extent::any("rows")}, f32Only(getContext())};
+  shape.denseInner = hasChannels;
+  if (hasChannels)
+    shape.extents.push_back(Extent::known("channels"));
+  if (failed(shape.verify(*this, "memref", memref))) // C1
+    return failure();
+  if (failed(verifyRank(*this, tile, hasChannels ? 2 : 1))) // C2
+    return failure();
+  return verifyChannels(*this, static_cast<int64_t>(getChannel()),
+                        hasChannels ? tile.getShape().back() : 0,
+                        hasChannels ? memref.getShape().back() : 0); // C2
 }
 
 LogicalResult StoreOutputOp::verify() {
@@ -142,13 +163,9 @@ LogicalResult LoadInputOp::verify() {
     return failure();
   if (failed(verifyRank(*this, getType(), 2))) // C2
     return failure();
-  int64_t available = memref.getShape().back(), first = getChannel();
-  uint64_t channels = countElements(getType());
-  if (first < 0 || first > available ||
-      channels > static_cast<uint64_t>(available - first)) // C2
-    return emitOpError("expected channels inside [0, ")
-           << available << "), got " << channels << " from " << first;
-  return success();
+  return verifyChannels(*this, static_cast<int64_t>(getChannel()),
+                        countElements(getType()),
+                        memref.getShape().back()); // C2
 }
 
 LogicalResult StoreRowsOp::verify() {

@@ -205,6 +205,44 @@ OpFoldResult JoinOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// slice
+//===----------------------------------------------------------------------===//
+
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value source,
+                    int64_t first, int64_t count, StringRef dim) {
+  SmallVector<TileDim> dims = tileDimsOf(source.getType());
+  dims.back() = {dim, count};
+  build(builder, state,
+        makeTile(builder.getContext(), dims,
+                 getElementTypeOrSelf(source.getType())),
+        source, first);
+}
+
+LogicalResult SliceOp::verify() {
+  if (failed(verifySameElement(*this, getSource().getType(), getType()))) // C1
+    return failure();
+  SmallVector<TileDim> source = tileDimsOf(getSource().getType()),
+                       result = tileDimsOf(getType());
+  if (ArrayRef(source).drop_back() != ArrayRef(result).drop_back()) // C2
+    return emitOpError("expected the dims of the source but for the last one, "
+                       "got ")
+           << getSource().getType() << " and " << getType();
+  auto first = static_cast<int64_t>(getFirst());
+  int64_t available = source.back().second;
+  if (first < 0 || first > available ||
+      result.back().second > available - first) // C3
+    return emitOpError("expected channels inside [0, ")
+           << available << "), got " << result.back().second << " from "
+           << first;
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? OpFoldResult(getSource())
+                                            : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
 // rotate
 //===----------------------------------------------------------------------===//
 

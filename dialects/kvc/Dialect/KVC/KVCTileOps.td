@@ -128,68 +128,6 @@ def KVC_ReduceOp : KVC_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def KVC_SplitOp : KVC_Op<"split", [Pure]> {
-  let summary = "Splits the last dim, channels, into blocks.";
-  let description = [{
-    result[.., b, e] = source[.., b * extent(e) + e].
-
-    | value | example | element |
-    |---|---|---|
-    | source | <t, c> | any |
-    | result | <t, b, e> | the source's |
-
-    - C1: the element types agree.
-    - C2: the result has the source's leading dims, then two more.
-    - C3: the product of the two last extents is the source's last extent.
-
-    Example:
-
-    ```mlir
-    %y = kvc.split %x : tensor<64x128xi8, #kvc.dims<t, c>> to tensor<64x4x32xi8, #kvc.dims<t, b, e>>
-    ```
-  }];
-  let arguments = (ins Arg<KVC_Tile, "tile to split">:$source);
-  let results = (outs KVC_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
-  let builders = [
-    /// Splits the last dim into <b, e> with `blocks` blocks, a divisor of it.
-    OpBuilder<(ins "::mlir::Value":$source, "int64_t":$blocks)>
-  ];
-  let hasVerifier = 1;
-  let hasFolder = 1;
-}
-
-def KVC_JoinOp : KVC_Op<"join", [Pure]> {
-  let summary = "Joins the two last dims, blocks of channels, into channels.";
-  let description = [{
-    The inverse of `kvc.split`: result[.., b * extent(e) + e] = source[.., b, e].
-
-    | value | example | element |
-    |---|---|---|
-    | source | <t, b, e> | any |
-    | result | <t, c> | the source's |
-
-    - C1: the element types agree.
-    - C2: the result has the source's leading dims, then one more.
-    - C3: the result's last extent is the product of the source's two last ones.
-
-    Example:
-
-    ```mlir
-    %y = kvc.join %x : tensor<64x4x32xi8, #kvc.dims<t, b, e>> to tensor<64x128xi8, #kvc.dims<t, c>>
-    ```
-  }];
-  let arguments = (ins Arg<KVC_Tile, "tile to join">:$source);
-  let results = (outs KVC_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
-  let builders = [
-    /// The joined dim is called `dim`.
-    OpBuilder<(ins "::mlir::Value":$source, "::llvm::StringRef":$dim)>
-  ];
-  let hasVerifier = 1;
-  let hasFolder = 1;
-}
-
 def KVC_DequantizeOp : KVC_Op<"dequantize", [Pure, AttrSizedOperandSegments]> {
   let summary = "What codes stand for.";
   let description = [{
@@ -372,6 +310,7 @@ def KVC_LookupOp : KVC_Op<"lookup", [Pure]> {
   let hasVerifier = 1;
 }
 
+include "kvc/Dialect/KVC/KVCChannelOps.td"
 include "kvc/Dialect/KVC/KVCTransformOps.td"
 
 //===----------------------------------------------------------------------===//
@@ -585,7 +524,8 @@ def KVC_StorePartialOp : KVC_Op<"store_partial"> {
     | memref | [rows, channels], dense channels, or [rows] | f32 |
 
     - C1: `memref` has the shape and element type above.
-    - C2: the tile has as many dims as the memref, and its channels.
+    - C2: the tile has as many dims as the memref; with `channel` (the first one
+      stored) its channels lie inside the memref's.
 
     Example:
 
@@ -596,10 +536,16 @@ def KVC_StorePartialOp : KVC_Op<"store_partial"> {
   let arguments = (ins
     Arg<KVC_F32Tile, "rows">:$source,
     Arg<KVC_MemRef, "partial result", [MemWrite]>:$memref,
-    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end);
+    Arg<Index, "first row of the tile">:$row, Arg<Index, "end of the rows">:$row_end,
+    DefaultValuedAttr<I64Attr, "0">:$channel);
   let assemblyFormat = [{
     $source `,` $memref `[` $row `to` $row_end `]` attr-dict `:` type($source) `,` type($memref)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$memref, "::mlir::Value":$row, "::mlir::Value":$rowEnd), [{
+      build($_builder, $_state, source, memref, row, rowEnd, /*channel=*/0);
+    }]>
+  ];
   let hasVerifier = 1;
 }
 

@@ -203,7 +203,8 @@ private:
   mlir::Value expandRows(mlir::Value scratch, mlir::MemRefType type);
   mlir::Value blockOf(mlir::Value scratch, mlir::Value block);
   mlir::Value rowOf(mlir::Value scratch, mlir::Value row);
-  mlir::Value columnsOf(mlir::Value scratch, mlir::Value first, int64_t count);
+  mlir::Value columnsOf(mlir::Value scratch, mlir::OpFoldResult first,
+                        int64_t count);
 
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;

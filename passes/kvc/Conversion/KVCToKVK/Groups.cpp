@@ -108,7 +108,7 @@ Value Converter::beginOf(const TileShape &shape, const Iteration &iteration) {
 }
 
 LogicalResult Converter::addToGroup(Operation *op) {
-  if (isa<SplitOp, JoinOp>(op)) {
+  if (isa<SplitOp, JoinOp, SliceOp>(op)) {
     if (failed(flush()))
       return failure();
     reinterpret(op);
@@ -309,7 +309,8 @@ void Converter::storeInIteration(const Iteration &iteration, Value value,
     memref::StoreOp::create(builder, loc, value, scratch, indices);
 }
 
-/// Splitting and joining channels only renames indices of the same memory.
+/// Splitting, joining and slicing channels only renames indices of the same
+/// memory.
 void Converter::reinterpret(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   if (tiles[input].codes) {
@@ -323,6 +324,15 @@ void Converter::reinterpret(Operation *op) {
   Value scratch = scratchOf(input);
   auto from = cast<MemRefType>(scratch.getType());
   MemRefType to = TileShape::of(result.getType()).scratchType();
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(scratch.getDefiningOp());
+    tiles[result].scratch =
+        columnsOf(scratch, builder.getIndexAttr(int64_t(slice.getFirst())),
+                  to.getShape().back());
+    tiles[result].valid = tiles[input].valid;
+    return;
+  }
   // Both end in channels: [.., C] against [.., B, E].
   bool splits = to.getRank() > from.getRank();
   int64_t kept = (splits ? from : to).getRank() - 1;
@@ -333,10 +343,11 @@ void Converter::reinterpret(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(scratch.getDefiningOp());
   tiles[result].scratch =
-      splits ? Value(memref::ExpandShapeOp::create(builder, op->getLoc(), to,
-                                                   scratch, groups))
-             : Value(memref::CollapseShapeOp::create(builder, op->getLoc(), to,
-                                                     scratch, groups));
+      splits
+          ? Value(memref::ExpandShapeOp::create(
+                builder, op->getLoc(), to.getShape(), scratch, groups))
+          : Value(memref::CollapseShapeOp::create(builder, op->getLoc(),
+                                                  scratch, groups));
   tiles[result].valid = tiles[input].valid;
 }
 

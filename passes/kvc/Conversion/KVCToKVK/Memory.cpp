@@ -102,6 +102,11 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
   auto typeOf = [](Value tile) {
     return TileShape::of(tile.getType()).iterationType();
   };
+  auto shifted = [&](Value channel, int64_t by) -> Value {
+    return by == 0
+               ? channel
+               : arith::AddIOp::create(builder, loc, channel, index(by));
+  };
   auto guarded = [&](Value condition, llvm::function_ref<void()> body) {
     auto branch =
         scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
@@ -141,7 +146,8 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
                loadAs(builder, loc, shape.iterationType(),
                       scalar(load.getMemref()),
                       {scalar(load.getIndex()), scalar(load.getKvHead()),
-                       channelOf(shape, iteration)}));
+                       shifted(channelOf(shape, iteration),
+                               static_cast<int64_t>(load.getChannel()))}));
         return true;
       })
       .Case([&](LoadCodesOp load) {
@@ -222,8 +228,9 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         guarded(inRange, [&] {
           SmallVector<Value> indices{row};
           if (isa<VectorType>(value.getType()))
-            indices.push_back(
-                beginOf(TileShape::of(store.getSource().getType()), iteration));
+            indices.push_back(shifted(
+                beginOf(TileShape::of(store.getSource().getType()), iteration),
+                static_cast<int64_t>(store.getChannel())));
           storeTo(builder, loc, value, scalar(store.getMemref()), indices);
         });
         return true;

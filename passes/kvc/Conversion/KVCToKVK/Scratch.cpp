@@ -199,13 +199,15 @@ Value Converter::rowOf(Value scratch, Value row) {
                                    sizes, strides);
 }
 
-/// Columns [first, first + count) of [R][N].
-Value Converter::columnsOf(Value scratch, Value first, int64_t count) {
+/// Elements [first, first + count) of the last dim.
+Value Converter::columnsOf(Value scratch, OpFoldResult first, int64_t count) {
   auto type = cast<MemRefType>(scratch.getType());
-  SmallVector<OpFoldResult> offsets{builder.getIndexAttr(0), first};
-  SmallVector<OpFoldResult> sizes{builder.getIndexAttr(type.getDimSize(0)),
-                                  builder.getIndexAttr(count)};
-  SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      sizes, strides(type.getRank(), builder.getIndexAttr(1));
+  for (int64_t extent : type.getShape())
+    sizes.push_back(builder.getIndexAttr(extent));
+  offsets.back() = first;
+  sizes.back() = builder.getIndexAttr(count);
   return memref::SubViewOp::create(builder, function.getLoc(), scratch, offsets,
                                    sizes, strides);
 }

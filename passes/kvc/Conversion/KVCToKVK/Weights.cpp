@@ -60,7 +60,8 @@ Converter::Weights Converter::quantise(Value rows) {
 void Converter::addResidual(Weights &weights, Value rows) {
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
-  Value left = newScratch(type);
+  Value left =
+      newScratch(MemRefType::get(type.getShape(), type.getElementType()));
   weights.residualMatters = anyRowStandsOut(rows);
 
   OpBuilder::InsertionGuard guard(builder);

@@ -76,7 +76,7 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
-              RotateOp, DequantizeOp, RoundToOp>([&](auto typed) {
+              SliceOp, RotateOp, DequantizeOp, RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -203,6 +203,22 @@ private:
   }
   TileValue compute(JoinOp op) {
     return reshaped(op.getSource(), op.getType());
+  }
+
+  TileValue compute(SliceOp op) {
+    const TileValue &source = frame.tile(op.getSource());
+    TileValue result =
+        TileValue::zeros(dimsOfType(op.getType()), source.isFloat());
+    auto from = size_t(source.dims.back().second),
+         count = size_t(result.dims.back().second);
+    for (size_t i = 0; i < result.size(); ++i) {
+      size_t at = i / count * from + size_t(op.getFirst()) + i % count;
+      if (source.isFloat())
+        result.floats[i] = source.floats[at];
+      else
+        result.ints[i] = source.ints[at];
+    }
+    return result;
   }
 
   TileValue compute(RotateOp op) {

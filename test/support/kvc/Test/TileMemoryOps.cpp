@@ -217,7 +217,10 @@ private:
     int64_t first = index(store.getRow()), end = index(store.getRowEnd());
     return this->store(store.getSource(), [&](int64_t i, int64_t d, double x) {
       return first + i >= end ||
-             write(array, withChannel(array, {first + i}, d), x);
+             write(array,
+                   withChannel(array, {first + i},
+                               int64_t(store.getChannel()) + d),
+                   x);
     });
   }
 

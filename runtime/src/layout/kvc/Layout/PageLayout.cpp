@@ -118,6 +118,7 @@ int64_t align(int64_t bytes) {
 /// ones.
 struct RegionOrder {
   RegionKind kind;
+  unsigned part;
   unsigned width; ///< Bits of an element.
   Digits inner, outer;
 
@@ -155,42 +156,39 @@ bool fillsWords(const Storage &storage, Dim dim) {
   return bits >= 32;
 }
 
-TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
-                        TargetFamily family) {
-  TensorOrder result;
-  result.isPaged = spec.layout.kind == LayoutKind::Paged;
-  result.pageTokens = result.isPaged ? spec.layout.page : kContiguousPageTokens;
-  result.heads = spec.attention.kvHeads;
-  const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
-  if (!scheme)
-    return result;
-  assert(scheme->parts.size() == 1 && scheme->parts[0].outliers == 0 &&
-         "refused: parts, outliers");
-  const spec::PartScheme &part = scheme->parts[0];
-  int64_t tokens = result.pageTokens, channels = part.channels();
-
-  Order order = spec.layout.order;
-  assert((order == Order::Nhd || order == Order::Hnd || order == Order::Auto) &&
-         "refused: records per token");
+/// The derived order of a part's codes, where there is one.
+std::optional<Storage> derivedOrder(const spec::PartScheme &part, Tensor tensor,
+                                    int64_t tokens, TargetFamily family) {
+  if (tokens < kMinFragmentTokens)
+    return std::nullopt;
   std::optional<Storage> derived;
-  if (order == Order::Auto && tokens >= kMinFragmentTokens) {
-    if (std::optional<DotOperand> operand =
-            dotOperand(part.codec, tensor, channels, tokens, family))
-      derived = operand->storage();
-    // A dim with too few binary digits for a word of codes gets digits of the
-    // other one, which no dot of the host reads.
-    Dim contracted = tensor == Tensor::Key ? 'c' : 't';
-    if (derived && family == TargetFamily::Host &&
-        elementOf(part.codec, family) == ElementForm::I16 &&
-        !fillsWords(*derived, contracted))
-      derived.reset();
-  }
-  if (order == Order::Auto && !derived)
-    order = Order::Nhd;
-  result.headsOutside = order == Order::Hnd && !result.isPaged;
+  if (std::optional<DotOperand> operand =
+          dotOperand(part.codec, tensor, part.channels(), tokens, family))
+    derived = operand->storage();
+  // A dim with too few binary digits for a word of codes gets digits of the
+  // other one, which no dot of the host reads.
+  Dim contracted = tensor == Tensor::Key ? 'c' : 't';
+  if (derived && family == TargetFamily::Host &&
+      elementOf(part.codec, family) == ElementForm::I16 &&
+      !fillsWords(*derived, contracted))
+    derived.reset();
+  return derived;
+}
 
-  Digits c = digitsOf('c', channels), t = digitsOf('t', tokens);
-  RegionOrder codes{RegionKind::Codes, part.codec.bits, {}, {}};
+void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
+                TargetFamily family, TensorOrder &result) {
+  const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
+  int64_t tokens = result.pageTokens;
+  Order order = spec.layout.order;
+  std::optional<Storage> derived;
+  if (order == Order::Auto) {
+    derived = derivedOrder(part, tensor, tokens, family);
+    if (!derived)
+      order = Order::Nhd;
+  }
+
+  Digits c = digitsOf('c', part.channels()), t = digitsOf('t', tokens);
+  RegionOrder codes{RegionKind::Codes, number, part.codec.bits, {}, {}};
   switch (order) {
   case Order::Nhd:
     codes.inner = c, codes.outer = t;
@@ -204,13 +202,13 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
   result.regions.push_back(std::move(codes));
 
   if (!part.scale || part.scale->isStatic)
-    return result;
+    return;
   int64_t blockTokens = part.scale->tokens;
   assert(tokens % blockTokens == 0 && "refused: scale blocks across pages");
   Digits b = digitsOf('b', part.blocks());
   t = digitsOf('t', tokens / blockTokens, blockTokens);
   RegionOrder scales{
-      RegionKind::Scales, spec::bitsOf(part.scale->dtype), {}, {}};
+      RegionKind::Scales, number, spec::bitsOf(part.scale->dtype), {}, {}};
   if (order == Order::Hnd)
     scales.inner = join(b, t);
   else if (order == Order::Auto && result.isPaged)
@@ -223,6 +221,25 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
     scales.kind = RegionKind::Zeros;
     result.regions.push_back(std::move(scales));
   }
+}
+
+TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
+                        TargetFamily family) {
+  TensorOrder result;
+  result.isPaged = spec.layout.kind == LayoutKind::Paged;
+  result.pageTokens = result.isPaged ? spec.layout.page : kContiguousPageTokens;
+  result.heads = spec.attention.kvHeads;
+  const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+  if (!scheme)
+    return result;
+  Order order = spec.layout.order;
+  assert((order == Order::Nhd || order == Order::Hnd || order == Order::Auto) &&
+         "refused: records per token");
+  result.headsOutside = order == Order::Hnd && !result.isPaged;
+  for (unsigned part = 0; part < scheme->parts.size(); ++part) {
+    assert(scheme->parts[part].outliers == 0 && "refused: outliers");
+    addRegions(spec, tensor, part, family, result);
+  }
   return result;
 }
 
@@ -234,7 +251,7 @@ PageLayout pageLayoutOf(const TensorOrder &order) {
     Storage storage{join(join(region.inner, heads), region.outer),
                     region.width};
     layout.regions.push_back(
-        {region.kind, 0, std::move(storage), layout.bytes});
+        {region.kind, region.part, std::move(storage), layout.bytes});
     layout.bytes += align(region.pageBytes(order.heads));
   }
   if (!order.isPaged) {
@@ -328,7 +345,10 @@ std::string layoutTable(const spec::Spec &spec, TargetFamily family) {
       "| tensor | region | bits | offset | order |\n|---|---|---|---|---|\n";
   for (Tensor tensor : {Tensor::Key, Tensor::Value})
     for (const Region &region : pageLayout(spec, tensor, family).regions) {
-      text += tensor == Tensor::Key ? "| key | " : "| value | ";
+      text += tensor == Tensor::Key ? "| key" : "| value";
+      if (spec::schemeOf(spec, tensor)->parts.size() > 1)
+        text += std::to_string(region.part);
+      text += " | ";
       text += nameOf(region.kind);
       text += " | " + std::to_string(region.storage.width) + " | " +
               std::to_string(region.offset) + " | " + str(region.storage.addr) +

@@ -49,18 +49,17 @@ static const char *unsupportedPart(const PartScheme &part) {
 }
 
 static const char *unsupportedScheme(const Scheme &scheme) {
-  if (scheme.parts.size() > 1)
-    return "not lowered yet: parts";
   if (scheme.rope)
     return "not lowered yet: rope";
-  return unsupportedPart(scheme.parts.front());
+  for (const PartScheme &part : scheme.parts)
+    if (const char *reason = unsupportedPart(part))
+      return reason;
+  return nullptr;
 }
 
 const char *kvc::spec::unsupportedReason(const Spec &spec) {
   if (const char *reason = unsupportedScheme(spec.key))
     return reason;
-  if (spec.attention.valueIsKey)
-    return "not lowered yet: value_is_key";
   if (spec.value)
     if (const char *reason = unsupportedScheme(*spec.value))
       return reason;
