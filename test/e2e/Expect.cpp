@@ -60,24 +60,41 @@ static std::optional<spec::Order> documentedOrder(const spec::Layout &layout) {
   return std::nullopt;
 }
 
+/// A part's channels of x'.
+static std::vector<float> channelsOf(const TensorData &data,
+                                     const spec::PartScheme &part) {
+  std::vector<float> x;
+  for (size_t row = 0; row < data.x.size(); row += size_t(data.channels))
+    x.insert(x.end(), data.x.begin() + ptrdiff_t(row) + part.begin,
+             data.x.begin() + ptrdiff_t(row) + part.end);
+  return x;
+}
+
 Lines kvc::test::wrongStored(const spec::Spec &spec, const Session &session,
                              const Engine &engine, const Answer &expected) {
   Lines wrong;
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
+    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+    if (!scheme)
+      continue;
     const bool isKey = tensor == spec::Tensor::Key;
     const TensorData &data = isKey ? expected.k : expected.v;
-    const PartData &part = data.parts.front();
-    const std::string prefix = isKey ? "k" : "v";
-    Unpacked actual = session.unpack(engine, tensor);
-    if (!spec::schemeOf(spec, tensor)->isRaw())
-      compareBits(prefix + "_codes", data.heads, part.channels, part.codes,
-                  actual.codes, wrong);
-    compareBits(prefix + "_scale", data.heads, part.blocks, part.scale,
-                actual.scales, wrong);
-    compareBits(prefix + "_zero", data.heads, part.blocks, part.zero,
-                actual.zeros, wrong);
-    compareBits(prefix, data.heads, data.channels, data.x, actual.values,
-                wrong);
+    for (size_t i = 0; i < scheme->parts.size(); ++i) {
+      const PartData &part = data.parts[i];
+      const std::string prefix =
+          (isKey ? "k" : "v") +
+          (scheme->parts.size() > 1 ? std::to_string(i) : std::string());
+      Unpacked actual = session.unpack(engine, tensor, i);
+      if (!scheme->parts[i].codec.isRaw())
+        compareBits(prefix + "_codes", data.heads, part.channels, part.codes,
+                    actual.codes, wrong);
+      compareBits(prefix + "_scale", data.heads, part.blocks, part.scale,
+                  actual.scales, wrong);
+      compareBits(prefix + "_zero", data.heads, part.blocks, part.zero,
+                  actual.zeros, wrong);
+      compareBits(prefix, data.heads, part.channels,
+                  channelsOf(data, scheme->parts[i]), actual.values, wrong);
+    }
   }
   if (std::optional<spec::Order> order = documentedOrder(spec.layout)) {
     Lines bytes = session.wrongBytes(expected, *order);

@@ -51,7 +51,7 @@ void Session::createCache() {
           kvc_page_slice_bytes(specHandle, tensor, page, diag, &bytes[tensor]));
     if (spec.layout.interleaved)
       diag.check(kvc_page_bytes(specHandle, page, diag, &bytes[KVC_KEY]));
-    else
+    else if (spec.value)
       valuePages.emplace(options.num_pages, bytes[KVC_VALUE]);
     keyPages.emplace(options.num_pages, bytes[KVC_KEY]);
     lent.key = keyPages->run(0);
@@ -103,7 +103,9 @@ void Session::append(const Engine &engine, int64_t chunk) {
       return rows;
     };
     Rows key = gather(inputs.k, attention.headDim);
-    Rows value = gather(inputs.v, attention.valueDim);
+    std::optional<Rows> value;
+    if (spec.value)
+      value = gather(inputs.v, attention.valueDim);
     kvc_append_request request{sizeof(request), count, sequences.data(),
                                fresh.data()};
     diag.check(kvc_cache_append(cache.get(), &request, diag));
@@ -114,7 +116,8 @@ void Session::append(const Engine &engine, int64_t chunk) {
     batch.token_start = starts.data();
     batch.sequences = sequences.data();
     batch.key = key.in();
-    batch.value = value.in();
+    if (value)
+      batch.value = value->in();
     diag.check(kvc_run_append(engine.module(), &batch, nullptr, diag));
     for (size_t i = 0; i < sequences.size(); ++i) {
       diag.check(kvc_cache_commit(cache.get(), sequences[i], fresh[i], diag));
@@ -212,9 +215,13 @@ Attended Session::attend(const kvc_module *module,
   return result;
 }
 
-Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
+Unpacked Session::unpack(const Engine &engine, Tensor tensor,
+                         size_t number) const {
   Diag diag;
-  const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts.front();
+  const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
+  const size_t keyParts = spec.key.parts.size(),
+               allParts =
+                   keyParts + (spec.value ? spec.value->parts.size() : 0);
   const int64_t rows = inputs.cuKv.back() * spec.attention.kvHeads;
   Unpacked result;
   result.values.resize(size_t(rows * part.channels()));
@@ -223,9 +230,9 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
   result.zeros.resize(part.zero == spec::Zero::None ? 0 : result.scales.size());
   for (size_t i = 0; i < batch(); ++i) {
     const int64_t row = inputs.cuKv[i] * spec.attention.kvHeads;
-    kvc_unpacked parts[2] = {};
-    parts[0].struct_size = parts[1].struct_size = sizeof(kvc_unpacked);
-    kvc_unpacked &to = parts[tensor == Tensor::Key ? 0 : 1];
+    std::vector<kvc_unpacked> parts(
+        allParts, {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
+    kvc_unpacked &to = parts[(tensor == Tensor::Key ? 0 : keyParts) + number];
     to.values = result.values.data() + row * part.channels();
     if (!result.codes.empty())
       to.codes = reinterpret_cast<int8_t *>(result.codes.data()) +
@@ -235,7 +242,8 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor) const {
     if (!result.zeros.empty())
       to.zeros = result.zeros.data() + row * part.blocks();
     diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i], 0,
-                                length(i), nullptr, diag, parts, 2));
+                                length(i), nullptr, diag, parts.data(),
+                                int64_t(parts.size())));
   }
   return result;
 }
@@ -259,7 +267,8 @@ std::vector<std::string> Session::wrongBytes(const Answer &expected,
       comparePages(packing, expected, i, view, wrong);
     } else {
       compareRun(packing, expected, Tensor::Key, i, view, wrong);
-      compareRun(packing, expected, Tensor::Value, i, view, wrong);
+      if (spec.value)
+        compareRun(packing, expected, Tensor::Value, i, view, wrong);
     }
   }
   return wrong;
@@ -270,7 +279,8 @@ void Session::comparePages(const spec::Spec &packing, const Answer &expected,
                            std::vector<std::string> &wrong) const {
   const BodyRows key = bodyRows(packing, Tensor::Key, inputs.cuKv, sequence);
   const BodyRows value =
-      bodyRows(packing, Tensor::Value, inputs.cuKv, sequence);
+      packing.value ? bodyRows(packing, Tensor::Value, inputs.cuKv, sequence)
+                    : BodyRows();
   auto compare = [&](const char *what, int64_t page, const GuardedRuns &memory,
                      const PackedBytes &bytes) {
     const uint8_t *actual = memory.run(view.page_table[page]);
@@ -290,8 +300,9 @@ void Session::comparePages(const spec::Spec &packing, const Answer &expected,
     }
     compare("key", page, *keyPages,
             packedPage(packing, Tensor::Key, expected.k, key, page));
-    compare("value", page, *valuePages,
-            packedPage(packing, Tensor::Value, expected.v, value, page));
+    if (packing.value)
+      compare("value", page, *valuePages,
+              packedPage(packing, Tensor::Value, expected.v, value, page));
   }
 }
 
@@ -302,7 +313,6 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   const TensorData &data = tensor == Tensor::Key ? expected.k : expected.v;
   const PackedBytes all = packedContiguous(
       packing, tensor, data, bodyRows(packing, tensor, inputs.cuKv, sequence));
-  const spec::PartScheme &part = spec::schemeOf(packing, tensor)->parts.front();
   const int64_t capacity = (length(sequence) + 63) / 64 * 64;
   const int64_t heads = data.heads;
   // The cache's memory may have room for more tokens than the documented page
@@ -310,9 +320,9 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   const bool headFirst = packing.layout.order == spec::Order::Hnd;
   int64_t offset = 0;
   auto compare = [&](const char *what, kvc::layout::RegionKind kind,
-                     int64_t rowBytes) {
+                     unsigned part, int64_t rowBytes) {
     const kvc_region &region = view.regions[kvc::layout::regionNumber(
-        packing, tensor, kind, /*part=*/0, kvc::layout::TargetFamily::Host)];
+        packing, tensor, kind, part, kvc::layout::TargetFamily::Host)];
     const int64_t runs = headFirst ? heads : 1;
     const int64_t runBytes = capacity * heads * rowBytes / runs;
     for (int64_t run = 0; run < runs; ++run) {
@@ -330,14 +340,17 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
     }
     offset += (capacity * heads * rowBytes + 15) / 16 * 16;
   };
-  const unsigned bits =
-      part.codec.isRaw() ? spec::bitsOf(part.codec.raw) : part.codec.bits;
-  compare("codes", kvc::layout::RegionKind::Codes, part.channels() * bits / 8);
-  if (!part.scale)
-    return;
-  const int64_t blockBytes =
-      part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
-  compare("scales", kvc::layout::RegionKind::Scales, blockBytes);
-  if (part.zero != spec::Zero::None)
-    compare("zeros", kvc::layout::RegionKind::Zeros, blockBytes);
+  const spec::Scheme &scheme = *spec::schemeOf(packing, tensor);
+  for (unsigned i = 0; i < scheme.parts.size(); ++i) {
+    const spec::PartScheme &part = scheme.parts[i];
+    compare("codes", kvc::layout::RegionKind::Codes, i,
+            part.channels() * part.codec.bits / 8);
+    if (!part.scale)
+      continue;
+    const int64_t blockBytes =
+        part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
+    compare("scales", kvc::layout::RegionKind::Scales, i, blockBytes);
+    if (part.zero != spec::Zero::None)
+      compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes);
+  }
 }

@@ -34,7 +34,7 @@ struct Attended {
   bool gapsAreUntouched = true;
 };
 
-/// One tensor of a cache as "unpack" reads it, shaped as in Quantise.h.
+/// One part of a tensor as "unpack" reads it, shaped as in Quantise.h.
 struct Unpacked {
   std::vector<uint8_t> codes;
   std::vector<float> scales, zeros, values;
@@ -57,7 +57,7 @@ public:
                   bool ownTables = false) const {
     return attend(engine.module(), threads, ownTables);
   }
-  Unpacked unpack(const Engine &engine, spec::Tensor tensor) const;
+  Unpacked unpack(const Engine &engine, spec::Tensor tensor, size_t part) const;
 
   /// What is wrong with the bytes of a cache whose order means `order`, nhd or
   /// hnd: one line per page, or per region of a contiguous cache, that differs.

@@ -208,30 +208,65 @@ Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
   return outputs;
 }
 
+/// Channels [begin, begin + count) of rows of `width`, from or to rows that
+/// hold them alone.
+static void copyChannels(const float *from, int64_t fromWidth, float *to,
+                         int64_t toWidth, int64_t count, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy_n(from + row * fromWidth, count, to + row * toWidth);
+}
+
 Dump Engine::dump(const kvc_cache *cache,
                   std::span<const kvc_sequence> sequences,
                   const BatchInputs &inputs, kvc_tensor which,
                   const kvc_parallel_for *threads) const {
-  Diag diag;
-  const kvc_tensor_info tensorInfo = tensor(which);
-  const int64_t tokens = inputs.keys(), heads = specInfo.kv_heads;
+  const int64_t heads = specInfo.kv_heads, rows = inputs.keys() * heads,
+                channels = tensor(which).channels;
   Dump dump;
-  dump.values.resize(tokens * heads * tensorInfo.channels);
-  dump.codes.resize(dump.values.size());
-  dump.scales.resize(tokens * heads * tensorInfo.blocks);
-  dump.zeros.resize(dump.scales.size());
+  dump.values.resize(rows * channels);
+  if (tensor(which).num_parts == 0) {
+    const Dump key = this->dump(cache, sequences, inputs, KVC_KEY, threads);
+    copyChannels(key.values.data() + specInfo.value_begin, specInfo.head_dim,
+                 dump.values.data(), channels, channels, rows);
+    return dump;
+  }
+
+  Diag diag;
+  std::vector<kvc_part_info> infos;
+  std::vector<std::vector<float>> values;
+  for (int64_t i = 0; i < tensor(which).num_parts; ++i) {
+    const kvc_part_info info = part(which, i);
+    infos.push_back(info);
+    values.emplace_back(rows * (info.end - info.begin));
+    PartDump &to = dump.parts.emplace_back();
+    to.codes.resize(values.back().size());
+    to.scales.resize(rows * info.blocks);
+    to.zeros.resize(rows * info.blocks);
+  }
+  const auto first =
+      static_cast<size_t>(which == KVC_KEY ? 0 : tensor(KVC_KEY).num_parts);
+  std::vector<kvc_unpacked> wanted(
+      tensor(KVC_KEY).num_parts + tensor(KVC_VALUE).num_parts,
+      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
   for (size_t i = 0; i < sequences.size(); ++i) {
-    const int64_t first = inputs.keyStarts[i], rows = first * heads;
-    kvc_unpacked parts[2] = {};
-    parts[0].struct_size = parts[1].struct_size = sizeof(kvc_unpacked);
-    parts[which] = {sizeof(kvc_unpacked),
-                    dump.codes.data() + rows * tensorInfo.channels,
-                    dump.scales.data() + rows * tensorInfo.blocks,
-                    dump.zeros.data() + rows * tensorInfo.blocks,
-                    dump.values.data() + rows * tensorInfo.channels};
+    const int64_t token = inputs.keyStarts[i], row = token * heads;
+    for (size_t j = 0; j < infos.size(); ++j) {
+      const int64_t width = infos[j].end - infos[j].begin;
+      PartDump &to = dump.parts[j];
+      wanted[first + j] = {sizeof(kvc_unpacked), to.codes.data() + row * width,
+                           to.scales.data() + row * infos[j].blocks,
+                           to.zeros.data() + row * infos[j].blocks,
+                           values[j].data() + row * width};
+    }
     diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i], 0,
-                                inputs.keyStarts[i + 1] - first, threads, diag,
-                                parts, 2));
+                                inputs.keyStarts[i + 1] - token, threads, diag,
+                                wanted.data(),
+                                static_cast<int64_t>(wanted.size())));
+  }
+  for (size_t j = 0; j < infos.size(); ++j) {
+    const int64_t width = infos[j].end - infos[j].begin;
+    copyChannels(values[j].data(), width, dump.values.data() + infos[j].begin,
+                 channels, width, rows);
   }
   return dump;
 }

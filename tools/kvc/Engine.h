@@ -46,10 +46,16 @@ struct Outputs {
   double microseconds = 0;
 };
 
-/// One tensor of a cache in canonical form, [total_kv, kv_heads, ..].
-struct Dump {
+/// One part of a tensor in canonical form, [total_kv, kv_heads, ..].
+struct PartDump {
   std::vector<int8_t> codes;
-  std::vector<float> scales, zeros, values;
+  std::vector<float> scales, zeros;
+};
+
+/// One tensor of a cache. A value that is the key has no parts.
+struct Dump {
+  std::vector<float> values; ///< [total_kv, kv_heads, channels]
+  std::vector<PartDump> parts;
 };
 
 class Engine {

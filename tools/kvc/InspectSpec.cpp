@@ -60,11 +60,15 @@ Summary summarise(const kvc_spec *spec) {
         layout::pageLayout(*parsed, tensor, layout::TargetFamily::Host);
     if (!page.regions.empty())
       summary.pageTokens = page.pageTokens;
+    const spec::Scheme *scheme = spec::schemeOf(*parsed, tensor);
     for (const layout::Region &region : page.regions)
-      summary.regions.push_back({tensor == spec::Tensor::Key ? "key" : "value",
-                                 std::string(layout::nameOf(region.kind)),
-                                 layout::str(region.storage.addr),
-                                 region.storage.width, region.offset});
+      summary.regions.push_back(
+          {(tensor == spec::Tensor::Key ? "key" : "value") +
+               (scheme->parts.size() > 1 ? std::to_string(region.part)
+                                         : std::string()),
+           std::string(layout::nameOf(region.kind)),
+           layout::str(region.storage.addr), region.storage.width,
+           region.offset});
   }
   summary.pageBytes = layout::pageBytes(*parsed, layout::TargetFamily::Host);
   return summary;

@@ -63,16 +63,23 @@ void CacheDump::add(const std::string &prefix, kvc_tensor which, Dump values) {
   const Dump &kept = dumps.emplace_back(std::move(values));
   const kvc_tensor_info info = engine.tensor(which);
   add(prefix, DType::F32, info.channels, bytesOf(kept.values));
-  if (info.num_parts == 0) // a value that is the key has no codes
+  bool hasCodes = false;
+  for (size_t i = 0; i < kept.parts.size(); ++i) {
+    const kvc_part_info part = engine.part(which, static_cast<int64_t>(i));
+    if (part.raw)
+      continue;
+    hasCodes = true;
+    const PartDump &from = kept.parts[i];
+    const std::string name =
+        prefix + (info.lists_parts ? std::to_string(i) : "");
+    add(name + "_codes", part.signed_codes ? DType::I8 : DType::U8,
+        part.end - part.begin, bytesOf(from.codes));
+    add(name + "_scale", DType::F32, part.blocks, bytesOf(from.scales));
+    if (part.has_zero)
+      add(name + "_zero", DType::F32, part.blocks, bytesOf(from.zeros));
+  }
+  if (!hasCodes)
     return;
-  const kvc_part_info part = engine.part(which, 0);
-  if (part.raw)
-    return;
-  add(prefix + "_codes", part.signed_codes ? DType::I8 : DType::U8,
-      info.channels, bytesOf(kept.codes));
-  add(prefix + "_scale", DType::F32, info.blocks, bytesOf(kept.scales));
-  if (part.has_zero)
-    add(prefix + "_zero", DType::F32, info.blocks, bytesOf(kept.zeros));
   // Rows are raw in segments only, and the specs that run have none.
   noRawRows.resize(inputs.keys());
   list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},

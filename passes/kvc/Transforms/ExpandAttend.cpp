@@ -49,10 +49,10 @@ namespace {
 
 /// What stays the same over the key tiles of one row tile.
 struct Rows {
-  Value begin;    ///< First row.
+  Value begin;                   ///< First row.
   SmallVector<Value, 2> queries; ///< Of each part of K: <r, c> or <r, b, e>.
-  Value position; ///< <r> i64; null where nothing depends on it.
-  Value slope;    ///< <r>, in the units of `scoreFactor`; null without ALiBi.
+  Value position;                ///< <r> i64; null where nothing depends on it.
+  Value slope; ///< <r>, in the units of `scoreFactor`; null without ALiBi.
 };
 
 /// Channels of V that one sum o covers.
@@ -276,8 +276,8 @@ private:
   SmallVector<Value> emitKeys(Value start, Value valid) {
     SmallVector<Value> keys;
     for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
-      Value x = emitDequantised(spec::Tensor::Key, unsigned(i), "c", start,
-                                valid);
+      Value x =
+          emitDequantised(spec::Tensor::Key, unsigned(i), "c", start, valid);
       if (part.rotate != 0) {
         if (part.blocks() > 1)
           x = JoinOp::create(b, x, "c");
@@ -412,8 +412,8 @@ private:
   TileBuilder b;
   int64_t tileRows, tileTokens;
   SmallVector<Piece, 2> pieces; ///< Of V, in the order of their channels.
-  Value tokenIota;     ///< <t> i32.
-  Value rowCount;      ///< Rows of the work item.
+  Value tokenIota;              ///< <t> i32.
+  Value rowCount;               ///< Rows of the work item.
   Value firstPosition; ///< Of query 0; negative where queries outnumber keys.
 };
 

@@ -105,6 +105,7 @@ typedef struct kvc_tensor_info {
   int64_t block_tokens;   /**< Of a scale block; 1 for raw and static ones. */
   int64_t blocks;         /**< Scale blocks per token and kv head, all parts. */
   double bytes_per_token; /**< Of one kv head; without the padding of pages. */
+  int32_t lists_parts;    /**< 1: the spec has a list of parts, be it of one. */
 } kvc_tensor_info;
 
 /** Fills `*info`, whose struct_size the caller has set. */

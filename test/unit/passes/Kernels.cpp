@@ -148,6 +148,51 @@ Case kvc::test::makeCase(const std::string &keyScheme,
   return {keyScheme + "/" + valueScheme + "/" + variant, *parsed, row->lengths};
 }
 
+/// A scheme of parts: their schemes' names and ends.
+static spec::Scheme
+partsOf(std::initializer_list<std::pair<const char *, int64_t>> parts) {
+  spec::Scheme result;
+  result.explicitParts = true;
+  int64_t begin = 0;
+  for (auto [scheme, end] : parts) {
+    spec::PartScheme part =
+        makeCase(scheme, "causal").spec.key.parts.front();
+    part.begin = begin;
+    part.end = begin = end;
+    result.parts.push_back(std::move(part));
+  }
+  return result;
+}
+
+std::vector<std::string> kvc::test::partitionNames() {
+  return {"parts", "shared", "shared_slice", "shared_parts"};
+}
+
+Case kvc::test::makePartitioned(const std::string &partition,
+                                const std::string &variant) {
+  Case c = makeCase("int4_min_16", variant);
+  c.name = partition + "/" + variant;
+  spec::Attention &attention = c.spec.attention;
+  auto share = [&](int64_t begin, int64_t end) {
+    attention.valueIsKey = {begin, end};
+    attention.valueDim = end - begin;
+    c.spec.value.reset();
+  };
+  if (partition == "parts") {
+    c.spec.key = partsOf({{"int8", 16}, {"f16", 24}, {"int4_min_8", 64}});
+    c.spec.value = partsOf({{"int8_min_32", 64}, {"bf16", 96}});
+  } else if (partition == "shared") {
+    share(0, 64);
+  } else if (partition == "shared_slice") {
+    share(8, 48);
+  } else {
+    // The first part belongs to K alone, the last one to V in part.
+    c.spec.key = partsOf({{"int8", 16}, {"int4_code_16", 48}, {"f16", 64}});
+    share(16, 56);
+  }
+  return c;
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//

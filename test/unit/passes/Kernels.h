@@ -41,6 +41,11 @@ Case makeCase(const std::string &scheme, const std::string &variant);
 Case makeCase(const std::string &keyScheme, const std::string &valueScheme,
               const std::string &variant);
 
+/// Cases whose tensors are cut into parts, or whose V is channels of K, with
+/// and without parts.
+std::vector<std::string> partitionNames();
+Case makePartitioned(const std::string &partition, const std::string &variant);
+
 /// A context with all dialects that kernels are made of.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 

@@ -127,6 +127,27 @@ TEST_P(Level1, IsAttentionOverRotatedChannels) {
     }
 }
 
+TEST_P(Level1, IsAttentionOverPartsAndSharedChannels) {
+  for (const std::string &partition : partitionNames()) {
+    Case c = makePartitioned(partition, GetParam());
+    SCOPED_TRACE(c.name);
+    Sequence sequence(c.spec, c.lengths, 1);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    ASSERT_TRUE(module);
+    Reference reference = referenceOf(sequence);
+    for (const char *name : {"decode", "prefill"})
+      for (int64_t h = 0; h < c.spec.attention.kvHeads; ++h) {
+        SCOPED_TRACE(std::string(name) + ", head " + std::to_string(h));
+        Sequence::Result expected = sequence.rowsOf(reference, h);
+        Sequence::Result got = sequence.attend(kernelOf(*module, name), h);
+        EXPECT_LE(difference(got.out, expected.out),
+                  tolerance(c.spec.attention));
+        EXPECT_LE(difference(got.lse, lowered(expected.lse)),
+                  tolerance(c.spec.attention));
+      }
+  }
+}
+
 TEST_P(Level1, DoesNotDependOnHowRowsAreCut) {
   Case c = makeCase("int4_min", "int8_32", GetParam());
   Sequence sequence(c.spec, c.lengths, 2);

@@ -203,6 +203,34 @@ TEST(PlacementOfPairs, KeepsTheResult) {
   }
 }
 
+/// A tile that both products read is dequantised once and stays as it is; other
+/// parts go their own ways.
+TEST(PlacementOfPartitions, KeepsTheResult) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  for (const std::string &partition : partitionNames()) {
+    Case c = makePartitioned(partition, "causal");
+    SCOPED_TRACE(c.name);
+    Sequence sequence(c.spec, c.lengths, 14);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+    ASSERT_TRUE(module);
+    func::FuncOp kernel = kernelOf(*module, "decode");
+    for (CodeContraction contraction : codeContractionsIn(kernel)) {
+      if (!contraction.isShared() || !contraction.dequantize.getScale())
+        continue;
+      SmallVector<PlaceCost> places = scalePlaces(contraction);
+      ASSERT_EQ(places.size(), 1u);
+      EXPECT_EQ(places.front().place, Place::Register);
+    }
+    Sequence::Result expected = sequence.attend(kernel, 0);
+    ASSERT_TRUE(runPasses(
+        kernel, {[] { return createPlaceFactors(); }, createApplyPlacement}));
+    EXPECT_FALSE(hasDequantize(kernel));
+    Sequence::Result got = sequence.attend(kernel, 0);
+    EXPECT_LE(difference(got.out, expected.out), kTolerance);
+    EXPECT_LE(difference(got.lse, expected.lse), kTolerance);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, Placement, testing::ValuesIn(schemeNames()),
                          [](const auto &info) { return info.param; });
 

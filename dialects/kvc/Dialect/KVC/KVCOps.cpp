@@ -116,8 +116,7 @@ LogicalResult UnpackOp::verify() {
   if (!scheme) // C1
     return failure();
   auto number = static_cast<int64_t>(getPart());
-  if (number < 0 ||
-      number >= static_cast<int64_t>(scheme->parts.size())) // C1
+  if (number < 0 || number >= static_cast<int64_t>(scheme->parts.size())) // C1
     return emitOpError("part: expected one of ")
            << scheme->parts.size() << ", got " << number;
   const spec::PartScheme &part = scheme->parts[static_cast<size_t>(number)];

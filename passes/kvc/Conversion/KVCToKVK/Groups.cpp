@@ -343,11 +343,10 @@ void Converter::reinterpret(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(scratch.getDefiningOp());
   tiles[result].scratch =
-      splits
-          ? Value(memref::ExpandShapeOp::create(
-                builder, op->getLoc(), to.getShape(), scratch, groups))
-          : Value(memref::CollapseShapeOp::create(builder, op->getLoc(),
-                                                  scratch, groups));
+      splits ? Value(memref::ExpandShapeOp::create(
+                   builder, op->getLoc(), to.getShape(), scratch, groups))
+             : Value(memref::CollapseShapeOp::create(builder, op->getLoc(),
+                                                     scratch, groups));
   tiles[result].valid = tiles[input].valid;
 }
 

@@ -103,9 +103,8 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
     return TileShape::of(tile.getType()).iterationType();
   };
   auto shifted = [&](Value channel, int64_t by) -> Value {
-    return by == 0
-               ? channel
-               : arith::AddIOp::create(builder, loc, channel, index(by));
+    return by == 0 ? channel
+                   : arith::AddIOp::create(builder, loc, channel, index(by));
   };
   auto guarded = [&](Value condition, llvm::function_ref<void()> body) {
     auto branch =

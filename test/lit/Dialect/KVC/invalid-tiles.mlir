@@ -137,6 +137,30 @@ func.func @split_c3(%x: tensor<4x8xf32, #kvc.dims<t, c>>) {
 
 // -----
 
+func.func @slice_c1(%x: tensor<4x8xf32, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvc.slice' op expected equal element types, got 'f32' and 'i8'}}
+  %0 = kvc.slice %x : tensor<4x8xf32, #kvc.dims<t, c>> to tensor<4x4xi8, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @slice_c2(%x: tensor<4x8xf32, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvc.slice' op expected the dims of the source but for the last one, got}}
+  %0 = kvc.slice %x : tensor<4x8xf32, #kvc.dims<t, c>> to tensor<2x4xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @slice_c3(%x: tensor<4x8xf32, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvc.slice' op expected channels inside [0, 8), got 4 from 5}}
+  %0 = kvc.slice %x {first = 5 : i64} : tensor<4x8xf32, #kvc.dims<t, c>> to tensor<4x4xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
 func.func @join_c1(%x: tensor<4x2x4xf32, #kvc.dims<t, b, e>>) {
   // expected-error@+1 {{'kvc.join' op expected equal element types}}
   %0 = kvc.join %x : tensor<4x2x4xf32, #kvc.dims<t, b, e>> to tensor<4x8xi8, #kvc.dims<t, c>>
@@ -509,8 +533,8 @@ func.func @store_partial_c1(%x: tensor<4x16xf32, #kvc.dims<r, d>>, %m: memref<?x
 // -----
 
 func.func @store_partial_c2(%x: tensor<4x8xf32, #kvc.dims<r, d>>, %m: memref<?x16xf32>, %i: index) {
-  // expected-error@+1 {{'kvc.store_partial' op dim d of the tile: expected extent 16, got 8}}
-  kvc.store_partial %x, %m[%i to %i] : tensor<4x8xf32, #kvc.dims<r, d>>, memref<?x16xf32>
+  // expected-error@+1 {{'kvc.store_partial' op expected channels inside [0, 16), got 8 from 12}}
+  kvc.store_partial %x, %m[%i to %i] {channel = 12 : i64} : tensor<4x8xf32, #kvc.dims<r, d>>, memref<?x16xf32>
   return
 }
 

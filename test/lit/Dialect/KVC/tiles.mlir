@@ -117,6 +117,10 @@ func.func @decode(%cache: !kvc.cache<#int4>, %qm: memref<?x?x128xf16, strided<[?
   %lse = arith.addf %r#0, %ln : !rt
   // CHECK: kvc.store_partial %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] : tensor<4x128xf32, #kvc.dims<r, d>>, memref<?x128xf32>
   kvc.store_partial %out, %pout[%row to %row_end] : !ot, memref<?x128xf32>
+  // CHECK: %[[PART:.*]] = kvc.slice %{{.*}} {first = 64 : i64} : tensor<4x128xf32, #kvc.dims<r, d>> to tensor<4x32xf32, #kvc.dims<r, d>>
+  %part = kvc.slice %out {first = 64 : i64} : !ot to tensor<4x32xf32, #kvc.dims<r, d>>
+  // CHECK: kvc.store_partial %[[PART]], %{{.*}}[%{{.*}} to %{{.*}}] {channel = 96 : i64}
+  kvc.store_partial %part, %pout[%row to %row_end] {channel = 96 : i64} : tensor<4x32xf32, #kvc.dims<r, d>>, memref<?x128xf32>
   // CHECK: kvc.store_partial %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
   kvc.store_partial %lse, %plse[%row to %row_end] : !rt, memref<?xf32>
   return

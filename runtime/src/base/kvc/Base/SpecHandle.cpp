@@ -220,6 +220,7 @@ extern "C" kvc_status kvc_spec_get_tensor(const kvc_spec *spec,
       result.num_parts = static_cast<int64_t>(scheme->parts.size());
       result.block_tokens = scheme->blockTokens();
       result.bytes_per_token = spec::bytesPerToken(*scheme);
+      result.lists_parts = scheme->explicitParts;
       for (const spec::PartScheme &part : scheme->parts)
         result.blocks += part.blocks();
     }
