@@ -94,7 +94,7 @@ void Session::append(const Engine &engine, int64_t chunk) {
       Rows rows(starts.back(), attention.kvHeads, channels, spec.io.query,
                 rowOrder);
       const auto width = size_t(attention.kvHeads * channels);
-      for (size_t i = 0; i < batch(); ++i)
+      for (size_t i = 0; i < batch() && !from.empty(); ++i)
         for (int64_t t = 0; t < fresh[i]; ++t)
           rows.setToken(
               starts[i] + t,
@@ -103,9 +103,7 @@ void Session::append(const Engine &engine, int64_t chunk) {
       return rows;
     };
     Rows key = gather(inputs.k, attention.headDim);
-    std::optional<Rows> value;
-    if (spec.value)
-      value = gather(inputs.v, attention.valueDim);
+    Rows value = gather(inputs.v, attention.valueDim);
     kvc_append_request request{sizeof(request), count, sequences.data(),
                                fresh.data()};
     diag.check(kvc_cache_append(cache.get(), &request, diag));
@@ -116,8 +114,8 @@ void Session::append(const Engine &engine, int64_t chunk) {
     batch.token_start = starts.data();
     batch.sequences = sequences.data();
     batch.key = key.in();
-    if (value)
-      batch.value = value->in();
+    if (spec.value)
+      batch.value = value.in();
     diag.check(kvc_run_append(engine.module(), &batch, nullptr, diag));
     for (size_t i = 0; i < sequences.size(); ++i) {
       diag.check(kvc_cache_commit(cache.get(), sequences[i], fresh[i], diag));

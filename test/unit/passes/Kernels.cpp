@@ -155,8 +155,7 @@ partsOf(std::initializer_list<std::pair<const char *, int64_t>> parts) {
   result.explicitParts = true;
   int64_t begin = 0;
   for (auto [scheme, end] : parts) {
-    spec::PartScheme part =
-        makeCase(scheme, "causal").spec.key.parts.front();
+    spec::PartScheme part = makeCase(scheme, "causal").spec.key.parts.front();
     part.begin = begin;
     part.end = begin = end;
     result.parts.push_back(std::move(part));
