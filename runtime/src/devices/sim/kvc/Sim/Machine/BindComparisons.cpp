@@ -148,7 +148,7 @@ bool bindSet(Binding &binding) {
   return binding.to(!isSetp                     ? runSet
                     : binding.slots.size() == 4 ? runSetpOne
                                                 : runSetp,
-                    std::move(form));
+                    form);
 }
 
 //===----------------------------------------------------------------------===//

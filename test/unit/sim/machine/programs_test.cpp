@@ -1,12 +1,12 @@
-//===- nvcc_test.cpp - Programs that nvcc compiled ------------------------===//
+//===- programs_test.cpp - Programs that compilers wrote ------------------===//
 //
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
 //
-// Where a CUDA toolkit is installed, cuda/programs.cu is compiled and each of
-// its kernels compared with a result of C++, one block after the other and in
-// orders by chance.
+// The kernels of cuda/programs.cu as nvcc compiles them, where a CUDA toolkit
+// is installed, and as LLVM does, in builds with the compiler; each compared
+// with a result of C++, one block after the other and in orders by chance.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -27,40 +28,68 @@ using namespace kvc::test;
 
 namespace {
 
-std::string compilerPath() {
+std::string nvcc() {
   for (const char *path : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"})
     if (std::filesystem::exists(path))
       return path;
   return "";
 }
 
-/// The programs' PTX, compiled once; empty where that fails.
-const std::string &programs() {
-  static const std::string text = [] {
-    std::string output;
-    const std::string command =
-        compilerPath() + " --ptx -arch=sm_80 -O3 -o - " KVC_TEST_CUDA_PROGRAMS;
-    std::FILE *pipe = ::popen(command.c_str(), "r");
-    if (!pipe)
-      return output;
-    char buffer[4096];
-    for (size_t got; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
-      output.append(buffer, got);
-    return ::pclose(pipe) == 0 ? output : std::string();
-  }();
-  return text;
+struct Compiler {
+  const char *name;
+  std::string command;    ///< Empty: it is not there.
+  const char *whyMissing; ///< Programs are not run then.
+};
+
+const std::vector<Compiler> &compilers() {
+  static const std::vector<Compiler> list{
+      {"nvcc",
+       nvcc().empty()
+           ? ""
+           : nvcc() + " --ptx -arch=sm_80 -O3 -o - " KVC_TEST_CUDA_PROGRAMS,
+       "no nvcc in /usr/local/cuda/bin or /usr/bin"},
+#ifdef KVC_LLC
+#define KVC_LLVM_COMMAND(level)                                                \
+  KVC_LLC " -march=nvptx64 -mcpu=sm_80 -mattr=+ptx80 -O" level                 \
+          " -o - " KVC_TEST_DATA "/ptx/programs.ll"
+      {"llvm", KVC_LLVM_COMMAND("2"), ""},
+      {"llvmO0", KVC_LLVM_COMMAND("0"), ""},
+#else
+      {"llvm", "", "a build without the compiler has no LLVM"},
+#endif
+  };
+  return list;
 }
 
-/// By the seed of the machine's order.
-class NvccTest : public testing::TestWithParam<uint64_t> {
+/// The programs' PTX, compiled once; empty where that fails.
+const std::string &programsOf(const Compiler &compiler) {
+  static std::map<std::string, std::string> compiled;
+  auto [entry, isNew] = compiled.emplace(compiler.name, "");
+  if (!isNew)
+    return entry->second;
+  std::FILE *pipe = ::popen(compiler.command.c_str(), "r");
+  if (!pipe)
+    return entry->second;
+  std::string output;
+  char buffer[4096];
+  for (size_t got; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+    output.append(buffer, got);
+  if (::pclose(pipe) == 0)
+    entry->second = std::move(output);
+  return entry->second;
+}
+
+/// By the compiler and the seed of the machine's order.
+class ProgramsTest
+    : public testing::TestWithParam<std::tuple<Compiler, uint64_t>> {
 protected:
   void SetUp() override {
-    if (compilerPath().empty())
-      GTEST_SKIP() << "no nvcc in /usr/local/cuda/bin or /usr/bin: programs in "
-                      "CUDA C++ are not run";
-    ASSERT_FALSE(programs().empty());
-    device = std::make_unique<Device>(programs());
-    device->options.seed = GetParam();
+    const auto &[compiler, seed] = GetParam();
+    if (compiler.command.empty())
+      GTEST_SKIP() << compiler.whyMissing << ": its programs are not run";
+    ASSERT_FALSE(programsOf(compiler).empty());
+    device = std::make_unique<Device>(programsOf(compiler));
+    device->options.seed = seed;
     device->options.maxSteps = 100'000'000;
   }
 
@@ -84,7 +113,7 @@ protected:
   std::mt19937 random{7};
 };
 
-TEST_P(NvccTest, Reduction) {
+TEST_P(ProgramsTest, Reduction) {
   const std::vector<float> in = randomFloats(5000);
   const uint64_t out = device->buffer(std::vector<float>(4));
   device->mustRun("reduce", {4}, {160}, device->buffer(in), out, 5000);
@@ -94,7 +123,7 @@ TEST_P(NvccTest, Reduction) {
             std::accumulate(in.begin(), in.end(), 0.0f));
 }
 
-TEST_P(NvccTest, Scan) {
+TEST_P(ProgramsTest, Scan) {
   std::vector<int> in(512);
   for (int &value : in)
     value = int(random() % 100) - 50;
@@ -107,7 +136,7 @@ TEST_P(NvccTest, Scan) {
   EXPECT_EQ(device->read<int>(out, 512), expected);
 }
 
-TEST_P(NvccTest, Transpose) {
+TEST_P(ProgramsTest, Transpose) {
   const int rows = 70, columns = 45;
   const std::vector<float> in = randomFloats(size_t(rows) * columns);
   const uint64_t out = device->buffer(std::vector<float>(in.size()));
@@ -119,7 +148,7 @@ TEST_P(NvccTest, Transpose) {
       ASSERT_EQ(result[size_t(x * rows + y)], in[size_t(y * columns + x)]);
 }
 
-TEST_P(NvccTest, Histogram) {
+TEST_P(ProgramsTest, Histogram) {
   std::vector<uint8_t> in(3000);
   std::vector<uint32_t> expected(256);
   for (uint8_t &value : in) {
@@ -131,7 +160,7 @@ TEST_P(NvccTest, Histogram) {
   EXPECT_EQ(device->read<uint32_t>(out, 256), expected);
 }
 
-TEST_P(NvccTest, ReductionByTheLastBlock) {
+TEST_P(ProgramsTest, ReductionByTheLastBlock) {
   const std::vector<float> in = randomFloats(4000);
   const uint64_t partial = device->buffer(std::vector<float>(9));
   const uint64_t out = device->buffer(std::vector<float>(1));
@@ -143,7 +172,7 @@ TEST_P(NvccTest, ReductionByTheLastBlock) {
   }
 }
 
-TEST_P(NvccTest, Decode) {
+TEST_P(ProgramsTest, Decode) {
   const int tokens = 50, heads = 2, group = 4, dim = 64;
   auto small = [&](int count) {
     std::vector<float> values = randomFloats(size_t(count));
@@ -179,7 +208,7 @@ TEST_P(NvccTest, Decode) {
   }
 }
 
-TEST_P(NvccTest, MatrixProduct) {
+TEST_P(ProgramsTest, MatrixProduct) {
   const int m = 128, n = 64, k = 96;
   // Small integers: exact.
   std::vector<float> a(size_t(m) * k), b(size_t(n) * k);
@@ -199,6 +228,13 @@ TEST_P(NvccTest, MatrixProduct) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, NvccTest, testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Compilers, ProgramsTest,
+                         testing::Combine(testing::ValuesIn(compilers()),
+                                          testing::Values(0, 1, 2, 3)),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param).name) +
+                                  "_seed" +
+                                  std::to_string(std::get<1>(info.param));
+                         });
 
 } // namespace
