@@ -18,7 +18,9 @@ namespace kvc::test {
 /// A device with one module.
 class Device {
 public:
-  explicit Device(const std::string &text) {
+  explicit Device(const std::string &text, sim::Observer *observer = nullptr) {
+    memory.setObserver(observer);
+    options.observer = observer;
     sim::Expected<std::unique_ptr<sim::LoadedModule>> loaded =
         sim::LoadedModule::load(text, memory);
     if (loaded)

@@ -13,8 +13,8 @@ using namespace kvc::sim;
 
 static constexpr unsigned kKilo = 1024;
 
-std::span<const Device> kvc::sim::allDevices() {
-  static constexpr Device devices[] = {
+std::span<const DeviceModel> kvc::sim::allDevices() {
+  static constexpr DeviceModel devices[] = {
       {"A100", 80, 108, 1.41, 2039, 64, 32, 164 * kKilo, 163 * kKilo},
       {"L40S", 89, 142, 2.52, 864, 48, 24, 100 * kKilo, 99 * kKilo},
       {"H100", 90, 132, 1.98, 3350, 64, 32, 228 * kKilo, 227 * kKilo},
@@ -24,8 +24,8 @@ std::span<const Device> kvc::sim::allDevices() {
   return devices;
 }
 
-const Device *kvc::sim::deviceNamed(std::string_view name) {
-  for (const Device &device : allDevices())
+const DeviceModel *kvc::sim::deviceNamed(std::string_view name) {
+  for (const DeviceModel &device : allDevices())
     if (device.name == name)
       return &device;
   return nullptr;
@@ -76,8 +76,8 @@ std::optional<PtxasReport> kvc::sim::readPtxas(std::string_view output,
   return report;
 }
 
-Occupancy kvc::sim::occupancyOf(const Device &device, const LaunchInfo &launch,
-                                unsigned registers) {
+Occupancy kvc::sim::occupancyOf(const DeviceModel &device,
+                                const LaunchInfo &launch, unsigned registers) {
   auto roundUp = [](uint64_t value, uint64_t step) {
     return (value + step - 1) / step * step;
   };
@@ -108,7 +108,7 @@ Occupancy kvc::sim::occupancyOf(const Device &device, const LaunchInfo &launch,
   return result;
 }
 
-std::optional<double> kvc::sim::issueShareOf(const Device &device,
+std::optional<double> kvc::sim::issueShareOf(const DeviceModel &device,
                                              const Counts &counts) {
   if (counts.uniqueSectors == 0)
     return std::nullopt;

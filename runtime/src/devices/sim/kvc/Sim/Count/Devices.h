@@ -14,7 +14,7 @@
 namespace kvc::sim {
 
 /// From the makers' data sheets and the tables of the CUDA programming guide.
-struct Device {
+struct DeviceModel {
   std::string_view name;
   unsigned sm = 0; ///< 80 is sm_80.
   unsigned multiprocessors = 0;
@@ -24,8 +24,8 @@ struct Device {
   unsigned sharedBytes = 0;        ///< Of one multiprocessor.
   unsigned sharedBytesOfBlock = 0; ///< At most.
 };
-std::span<const Device> allDevices();
-const Device *deviceNamed(std::string_view name);
+std::span<const DeviceModel> allDevices();
+const DeviceModel *deviceNamed(std::string_view name);
 
 /// Registers of one multiprocessor, and in which steps warps get them.
 inline constexpr unsigned kRegisters = 65536;
@@ -47,14 +47,15 @@ struct Occupancy {
   std::string_view limitedBy; ///< registers, shared memory, warps, blocks
 };
 /// Zero blocks if not even one fits.
-Occupancy occupancyOf(const Device &device, const LaunchInfo &launch,
+Occupancy occupancyOf(const DeviceModel &device, const LaunchInfo &launch,
                       unsigned registers);
 
 /// A bound on how much of the time that memory needs goes into issuing: warp
 /// instructions less moves by the rate at which the device issues them, over
 /// unique sectors by its bandwidth. More than 1: issue takes longer. Nothing if
 /// no memory is touched.
-std::optional<double> issueShareOf(const Device &device, const Counts &counts);
+std::optional<double> issueShareOf(const DeviceModel &device,
+                                   const Counts &counts);
 
 } // namespace kvc::sim
 

@@ -171,7 +171,7 @@ std::string kvc::sim::countsAsText(const Counts &counts,
           ptxas ? "" : "without the output of ptxas -v");
   text +=
       "\ndevice    blocks/SM  warps/SM  limited by     issue share, at least\n";
-  for (const Device &device : allDevices()) {
+  for (const DeviceModel &device : allDevices()) {
     std::string blocks = "unknown", warps = "unknown", limit = "unknown";
     if (ptxas) {
       const Occupancy occupancy =
@@ -223,7 +223,7 @@ std::string kvc::sim::countsAsJson(const Counts &counts,
   root.add("shared_bytes_of_block", counts.launch.sharedBytes);
   root.addRaw("registers", ptxas ? number(ptxas->registers) : "null");
   std::string devices;
-  for (const Device &device : allDevices()) {
+  for (const DeviceModel &device : allDevices()) {
     JsonObject object;
     object.addText("name", device.name);
     if (ptxas) {

@@ -44,6 +44,8 @@ bool LoadedModule::place(Memory &memory, Diagnosis &diagnosis) {
         return diagnosis.fail(
             variable.name.at, "variable",
             std::to_string(variable.bytes) + " bytes of memory", "none");
+      // What has no initial value begins as zeros.
+      memory.fill(address, 0, variable.bytes);
     }
     addresses.push_back(address);
   }

@@ -1,0 +1,382 @@
+//===- CheckOrder.cpp - Races, barriers, copies ---------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Sim/Check/Checker.h"
+#include "kvc/Sim/Check/Lanes.h"
+
+#include <algorithm>
+
+using namespace kvc::sim;
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+static Strength strengthOf(const MemoryAccess &access, bool isInit) {
+  if (isInit)
+    return Strength::Weak;
+  if (access.kind == MemoryAccess::Kind::Mbarrier)
+    return Strength::Block;
+  const bool isStrong = access.kind == MemoryAccess::Kind::Atomic ||
+                        access.order != MemoryOrder::Weak;
+  if (!isStrong)
+    return Strength::Weak;
+  return access.scope == MemoryScope::Cta ? Strength::Block : Strength::Device;
+}
+
+/// A number that is the same for lanes that write the same.
+static uint32_t valueOf(const Program &program, const WarpInfo &warp,
+                        const Inst &inst, unsigned lane) {
+  uint64_t hash = 1469598103934665603u;
+  auto mix = [&](uint32_t word) { hash = (hash ^ word) * 1099511628211u; };
+  const auto slots = program.slotsOf(inst);
+  // An address comes first.
+  for (size_t i = 2; i < slots.size(); ++i) {
+    const Slot slot = slots[i];
+    const bool isConstant = slot.file() == Slot::File::Constant;
+    if (slot.file() != Slot::File::Register && !isConstant)
+      continue;
+    const uint32_t *row = (isConstant ? warp.constants : warp.registers) +
+                          size_t(slot.index()) * kLanes +
+                          size_t(lane) * slot.rows();
+    for (unsigned word = 0; word < slot.rows(); ++word)
+      mix(row[word]);
+  }
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
+                    const MemoryAccess &access) {
+  using Kind = MemoryAccess::Kind;
+  const Inst &inst = launch.program->code[at];
+  const bool isInit = access.kind == Kind::Mbarrier &&
+                      launch.program->modifiersOf(inst).has(Word::Init);
+  AccessRecord record;
+  record.block = warp.block;
+  record.warp = warp.warp;
+  record.at = at;
+  record.strength = strengthOf(access, isInit);
+  const bool isStrong =
+      record.strength != Strength::Weak && access.kind != Kind::Mbarrier;
+  const bool reads = access.kind != Kind::Write;
+  const bool writes = access.kind != Kind::Read;
+  const bool isShared = access.space == MemorySpace::Shared;
+  eachLane(access.lanes, [&](unsigned lane) {
+    const uint64_t address = access.addresses[lane];
+    const uint32_t thread = warp.warp * kLanes + lane;
+    const uint64_t block =
+        isShared && access.blocks ? access.blocks[lane] : warp.block;
+    // The memory of other blocks has clocks of its own: not followed.
+    if (isShared && block != warp.block)
+      return;
+    // Acquiring reads hear before their own access is judged.
+    if (isStrong && reads) {
+      if (isShared) {
+        const auto told = state.told.find(address);
+        if (told != state.told.end())
+          hear(state, thread, access, told->second, warp.block);
+      } else {
+        const auto told = globalTold.find(address);
+        if (told != globalTold.end())
+          hear(state, thread, access, told->second, warp.block);
+      }
+    }
+    record.lanes = LaneMask(1) << lane;
+    record.time = state.clocks.now();
+    if (access.kind == Kind::Write && inst.family == Family::St)
+      record.value = valueOf(*launch.program, warp, inst, lane);
+    race(state, record, access.space, reads, writes, address, access.bytes);
+  });
+  // Lanes of one instruction are judged at one time, so they tell afterwards.
+  if (isStrong && writes)
+    eachLane(access.lanes, [&](unsigned lane) {
+      tell(state, warp.warp * kLanes + lane, access, warp.block,
+           access.addresses[lane]);
+    });
+}
+
+void Checker::race(BlockState &state, const AccessRecord &record,
+                   MemorySpace space, bool reads, bool writes, uint64_t address,
+                   uint32_t bytes) {
+  RaceMemory &memory = space == MemorySpace::Shared ? state.races : globalRaces;
+  const std::optional<RaceFound> found =
+      memory.access(state.clocks, record, reads, writes, address, bytes);
+  if (!found)
+    return;
+  const AccessRecord &earlier = found->earlier;
+  auto threadOf = [&](const AccessRecord &access) {
+    return describeThread(launch, access.block,
+                          access.warp * kLanes +
+                              unsigned(std::countr_zero(access.lanes)));
+  };
+  report(Finding::Kind::Race, record.at, earlier.at,
+         describePlace(launch, record.at) + ": " + threadOf(record) + " " +
+             (writes ? "writes " : "reads ") + describe(space, address) +
+             ", which " + threadOf(earlier) + " " +
+             (found->wasWrite ? "writes" : "reads") + " in " +
+             describePlace(launch, earlier.at) +
+             "; nothing says which comes first");
+}
+
+/// What a strong read learns of those whose write it may have read.
+void Checker::hear(BlockState &state, uint32_t thread,
+                   const MemoryAccess &access, const Told &told,
+                   uint64_t block) {
+  Message message;
+  if (access.scope != MemoryScope::Cta)
+    message.grid = told.grid;
+  if (told.block == block)
+    message.times = told.times;
+  if (message.isEmpty())
+    return;
+  if (access.order == MemoryOrder::Acquire ||
+      access.order == MemoryOrder::AcqRel)
+    state.clocks.acquire(thread, message);
+  else
+    state.clocks.relaxedAcquire(thread, message);
+}
+
+void Checker::tell(BlockState &state, uint32_t thread,
+                   const MemoryAccess &access, uint64_t block,
+                   uint64_t address) {
+  const bool isWide = access.scope != MemoryScope::Cta;
+  const bool isRelease = access.order == MemoryOrder::Release ||
+                         access.order == MemoryOrder::AcqRel;
+  Message message = isRelease ? state.clocks.release(thread)
+                              : state.clocks.relaxedRelease(thread, isWide);
+  if (isRelease && !isWide)
+    message.grid.clear();
+  const bool isUpdate = access.kind == MemoryAccess::Kind::Atomic;
+  const bool isShared = access.space == MemorySpace::Shared;
+  if (message.isEmpty()) {
+    // A plain write ends what earlier ones told; an update passes it on.
+    if (!isUpdate)
+      isShared ? state.told.erase(address) : globalTold.erase(address);
+    return;
+  }
+  Told &told = isShared ? state.told[address] : globalTold[address];
+  if (!isUpdate || told.block != block)
+    told.times.clear();
+  if (!isUpdate)
+    told.grid.clear();
+  told.block = block;
+  Message all{std::move(told.times), std::move(told.grid)};
+  all.join(message);
+  told.times = std::move(all.times);
+  told.grid = std::move(all.grid);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t, LaneMask lanes,
+                              uint32_t id, bool waits) {
+  BlockState &state = stateOf(warp.block);
+  Barrier &barrier = state.barriers[id % std::size(state.barriers)];
+  eachLane(lanes, [&](unsigned lane) {
+    const uint32_t thread = warp.warp * kLanes + lane;
+    if (waits)
+      barrier.waiting.push_back(thread);
+    else
+      barrier.told.join(state.clocks.release(thread));
+  });
+}
+
+void Checker::complete(BlockState &state, Barrier &barrier) {
+  size_t alive = 0;
+  for (LaneMask lanes : state.live)
+    alive += size_t(std::popcount(lanes));
+  if (barrier.waiting.size() == alive && barrier.told.isEmpty()) {
+    state.clocks.syncBlock();
+  } else {
+    Message all = std::move(barrier.told);
+    for (uint32_t thread : barrier.waiting)
+      all.join(state.clocks.release(thread));
+    for (uint32_t thread : barrier.waiting)
+      state.clocks.acquire(thread, all);
+  }
+  barrier = {};
+}
+
+void Checker::onBarrierComplete(uint64_t block, uint32_t id) {
+  BlockState &state = stateOf(block);
+  complete(state, state.barriers[id % std::size(state.barriers)]);
+}
+
+void Checker::onClusterArrive(const WarpInfo &warp, uint32_t, LaneMask lanes) {
+  BlockState &state = stateOf(warp.block);
+  eachLane(lanes, [&](unsigned lane) {
+    state.cluster.waiting.push_back(warp.warp * kLanes + lane);
+  });
+}
+
+void Checker::onClusterComplete(uint64_t firstBlock) {
+  BlockState &state = stateOf(firstBlock);
+  complete(state, state.cluster);
+}
+
+void Checker::onMbarrier(const WarpInfo &warp, uint32_t,
+                         const MbarrierEvent &event) {
+  BlockState &state = stateOf(warp.block);
+  eachLane(event.lanes, [&](unsigned lane) {
+    const uint32_t thread = warp.warp * kLanes + lane;
+    const uint64_t offset = event.offsets[lane];
+    switch (event.kind) {
+    case MbarrierEvent::Kind::Init:
+    case MbarrierEvent::Kind::Invalidate:
+      state.mbarriers.erase(offset);
+      break;
+    case MbarrierEvent::Kind::Arrive:
+      if (event.isAsync) {
+        for (Copy &copy : state.copies)
+          if (!copy.isDone && copy.thread == thread && !copy.mbarrier)
+            copy.mbarrier = offset;
+      } else {
+        state.mbarriers[offset].arrived.join(state.clocks.release(thread));
+      }
+      break;
+    case MbarrierEvent::Kind::Observe:
+      state.clocks.acquire(thread, state.mbarriers[offset].complete);
+      break;
+    case MbarrierEvent::Kind::ExpectTx:
+      break;
+    }
+  });
+}
+
+void Checker::onMbarrierPhase(uint64_t block, uint64_t offset) {
+  BlockState &state = stateOf(block);
+  Mbarrier &mbarrier = state.mbarriers[offset];
+  for (Copy &copy : state.copies)
+    if (!copy.isDone && copy.mbarrier == offset) {
+      finish(state, block, copy);
+      mbarrier.arrived.join(state.clocks.release(copy.thread));
+    }
+  // A phase hears of the phases before it through those who waited for them.
+  mbarrier.complete = std::move(mbarrier.arrived);
+  mbarrier.arrived = {};
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
+                          const AsyncCopy &copy) {
+  BlockState &state = stateOf(warp.block);
+  AccessRecord record;
+  record.block = warp.block;
+  record.warp = warp.warp;
+  record.at = at;
+  eachLane(copy.lanes, [&](unsigned lane) {
+    const uint32_t thread = warp.warp * kLanes + lane;
+    const uint64_t from = copy.sources[lane], to = copy.destinations[lane];
+    const uint32_t bytes = copy.bytes[lane], read = copy.sourceBytes[lane];
+    record.lanes = LaneMask(1) << lane;
+    record.time = state.clocks.now();
+    std::vector<uint8_t> shadow(bytes, 0);
+    readShadow(state, copy.from, thread, from, shadow.data(),
+               std::min(read, bytes));
+    writeShadow(state, copy.to, thread, to, shadow.data(), bytes);
+    if (read > 0)
+      race(state, record, copy.from, true, false, from, read);
+    if (bytes == 0)
+      return;
+    if (copy.to == MemorySpace::Shared && state.copiesOnTheWay > 0) {
+      MemoryAccess access;
+      access.kind = MemoryAccess::Kind::Write;
+      access.space = MemorySpace::Shared;
+      access.lanes = LaneMask(1) << lane;
+      access.bytes = bytes;
+      access.addresses = copy.destinations;
+      checkOnTheWay(state, warp, at, access);
+    }
+    race(state, record, copy.to, false, true, to, bytes);
+    if (copy.to != MemorySpace::Shared)
+      return;
+    Copy pending;
+    pending.thread = thread;
+    pending.at = at;
+    pending.to = to;
+    pending.bytes = bytes;
+    pending.group = state.groups[thread];
+    pending.isBulk = copy.isBulk;
+    pending.mbarrier = copy.mbarrier;
+    // Copies that have arrived make room.
+    if (state.copiesOnTheWay == 0)
+      state.copies.clear();
+    state.copies.push_back(pending);
+    ++state.copiesOnTheWay;
+    for (uint64_t word = to / 4; word <= (to + bytes - 1) / 4; ++word)
+      if (word < state.onTheWay.size())
+        state.onTheWay[word] = static_cast<uint32_t>(state.copies.size());
+  });
+}
+
+/// The data is there: written by the thread that has waited, now.
+void Checker::finish(BlockState &state, uint64_t block, Copy &copy) {
+  copy.isDone = true;
+  --state.copiesOnTheWay;
+  const auto number = static_cast<uint32_t>(&copy - state.copies.data()) + 1;
+  for (uint64_t word = copy.to / 4; word <= (copy.to + copy.bytes - 1) / 4;
+       ++word)
+    if (word < state.onTheWay.size() && state.onTheWay[word] == number)
+      state.onTheWay[word] = 0;
+  AccessRecord record;
+  record.block = block;
+  record.warp = copy.thread / kLanes;
+  record.lanes = LaneMask(1) << copy.thread % kLanes;
+  record.at = copy.at;
+  record.time = state.clocks.now();
+  race(state, record, MemorySpace::Shared, false, true, copy.to, copy.bytes);
+}
+
+void Checker::waitForGroups(BlockState &state, const WarpInfo &warp,
+                            uint32_t at, LaneMask lanes) {
+  const Inst &inst = launch.program->code[at];
+  const Modifiers &modifiers = launch.program->modifiersOf(inst);
+  const bool isBulk = inst.family == Family::CpBulkWait;
+  const bool isAll = modifiers.has(Word::WaitAll);
+  const auto slots = launch.program->slotsOf(inst);
+  const uint64_t keep =
+      isAll || slots.empty()
+          ? 0
+          : uint64_t(launch.program->immediates[slots[0].index()]);
+  for (Copy &copy : state.copies) {
+    if (copy.isDone || copy.isBulk != isBulk ||
+        copy.thread / kLanes != warp.warp ||
+        !(lanes >> copy.thread % kLanes & 1))
+      continue;
+    const uint32_t closed = state.groups[copy.thread];
+    // Of the groups that are closed, the last `keep` may be on their way.
+    if (isAll || (copy.group < closed && closed - copy.group > keep))
+      finish(state, warp.block, copy);
+  }
+}
+
+void Checker::checkOnTheWay(BlockState &state, const WarpInfo &warp,
+                            uint32_t at, const MemoryAccess &access) {
+  eachLane(access.lanes, [&](unsigned lane) {
+    const uint64_t from = access.addresses[lane];
+    for (uint64_t word = from / 4; word <= (from + access.bytes - 1) / 4;
+         ++word) {
+      if (word >= state.onTheWay.size() || state.onTheWay[word] == 0)
+        continue;
+      const Copy &copy = state.copies[state.onTheWay[word] - 1];
+      report(Finding::Kind::MissingWait, at, copy.at,
+             describePlace(launch, at) + ": " +
+                 describeThread(launch, warp.block, warp.warp * kLanes + lane) +
+                 (access.kind == MemoryAccess::Kind::Write ? " writes "
+                                                           : " reads ") +
+                 describe(access.space, word * 4) + ", which the copy of " +
+                 describeThread(launch, warp.block, copy.thread) + " in " +
+                 describePlace(launch, copy.at) +
+                 " has yet to bring: no wait comes in between");
+      return;
+    }
+  });
+}

@@ -1,0 +1,275 @@
+//===- Checker.cpp - Whether a kernel is safe -----------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Sim/Check/Checker.h"
+
+#include "kvc/Sim/Check/Lanes.h"
+
+#include <algorithm>
+
+using namespace kvc::sim;
+
+Checker::BlockState::BlockState(uint64_t number, const LaunchInfo &launch)
+    : clocks(number, static_cast<uint32_t>(launch.block.count())),
+      shared(launch.sharedBytes), onTheWay((launch.sharedBytes + 3) / 4, 0),
+      groups(launch.block.count(), 0) {
+  const uint64_t threads = launch.block.count();
+  const uint64_t warps = (threads + kLanes - 1) / kLanes;
+  locals.assign(warps * kLanes, ByteShadow(launch.program->localBytes));
+  registers.assign(warps, UndefinedRegisters(*launch.program));
+  for (uint64_t warp = 0; warp < warps; ++warp) {
+    const uint64_t left = threads - warp * kLanes;
+    live.push_back(left >= kLanes ? kAllLanes : (LaneMask(1) << left) - 1);
+  }
+}
+
+void Checker::clear() {
+  found.clear();
+  known.clear();
+}
+
+void Checker::report(Finding::Kind kind, uint32_t at, uint32_t other,
+                     const std::string &message) {
+  const auto [entry, isNew] =
+      known.emplace(std::tuple(kind, at, other), found.size());
+  if (!isNew) {
+    if (entry->second < found.size())
+      ++found[entry->second].count;
+    return;
+  }
+  if (found.size() < kMaxFindings)
+    found.push_back({kind, at, other, 1, message});
+}
+
+Checker::BlockState &Checker::stateOf(uint64_t block) {
+  if (block != lastBlock || !last) {
+    std::unique_ptr<BlockState> &state = blocks[block];
+    if (!state)
+      state = std::make_unique<BlockState>(block, launch);
+    lastBlock = block;
+    last = state.get();
+  }
+  return *last;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches, blocks, memory
+//===----------------------------------------------------------------------===//
+
+void Checker::onLaunch(const LaunchInfo &info) {
+  launch = info;
+  blocks.clear();
+  last = nullptr;
+  globalRaces = {};
+  globalTold.clear();
+  undefinedLoads.clear();
+  known.clear();
+}
+
+void Checker::onLaunchEnd() {
+  blocks.clear();
+  last = nullptr;
+}
+
+void Checker::onBlock(uint64_t block) { stateOf(block); }
+
+void Checker::onBlockEnd(uint64_t block) {
+  blocks.erase(block);
+  last = nullptr;
+}
+
+void Checker::onAllocate(uint64_t address, uint64_t bytes,
+                         std::string_view name) {
+  global.allocate(address, bytes, std::string(name));
+}
+
+void Checker::onFree(uint64_t address) { global.free(address); }
+
+void Checker::onHostWrite(uint64_t address, uint64_t bytes) {
+  global.define(address, bytes);
+}
+
+void Checker::onFault(const Fault &fault) {
+  std::string message = fault.message;
+  if (fault.at != kNowhere)
+    message = describePlace(launch, fault.at) + ": " + message;
+  report(Finding::Kind::Fault, fault.at, kNowhere, message);
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// Those that onWarpSync tells of when all their lanes have come.
+static bool runsTogether(Family family) {
+  switch (family) {
+  case Family::Shfl:
+  case Family::Vote:
+  case Family::Match:
+  case Family::Redux:
+  case Family::Elect:
+  case Family::LdMatrix:
+  case Family::StMatrix:
+  case Family::MovMatrix:
+  case Family::Mma:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Those of which only memory or the order of threads decides.
+static bool isControl(Family family) {
+  switch (family) {
+  case Family::Bra:
+  case Family::Brx:
+  case Family::Call:
+  case Family::Ret:
+  case Family::Exit:
+  case Family::Ld:
+  case Family::LdNc:
+  case Family::Ldu:
+  case Family::St:
+  case Family::Atom:
+  case Family::Red:
+  case Family::CpAsync:
+  case Family::CpBulk:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Whether an instruction that an undefined guard lets run or not does more
+/// than leave its result undefined.
+static bool hasEffect(Family family) {
+  switch (family) {
+  case Family::Bra:
+  case Family::Brx:
+  case Family::Call:
+  case Family::Ret:
+  case Family::Exit:
+  case Family::Trap:
+  case Family::St:
+  case Family::Atom:
+  case Family::Red:
+  case Family::CpAsync:
+  case Family::CpAsyncCommit:
+  case Family::CpBulk:
+  case Family::Mbarrier:
+  case Family::Bar:
+  case Family::BarRed:
+  case Family::BarWarp:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
+                     LaneMask lanes) {
+  BlockState &state = stateOf(warp.block);
+  const Inst &inst = launch.program->code[at];
+  UndefinedRegisters &registers = state.registers[warp.warp];
+  const LaneMask unsure = registers.undefinedLanes(inst.guard, active);
+  if (unsure != 0 && hasEffect(inst.family))
+    checkDefined(state, warp, at, inst.guard, unsure,
+                 inst.family == Family::Bra ? "where it goes"
+                                            : "whether it runs");
+  if (lanes != 0) {
+    if (isControl(inst.family))
+      checkOperands(state, warp, at, lanes);
+    else if (!runsTogether(inst.family))
+      registers.run(warp, at, lanes);
+    switch (inst.family) {
+    case Family::Call:
+      passParams(state, warp, at, lanes);
+      break;
+    case Family::Ret:
+      passResults(state, warp, at, lanes);
+      break;
+    case Family::Exit:
+      state.live[warp.warp] &= ~lanes;
+      break;
+    case Family::Fence: {
+      const bool isNarrow = launch.program->modifiersOf(inst).has(Word::Cta);
+      eachLane(lanes, [&](unsigned lane) {
+        state.clocks.fence(warp.warp * kLanes + lane, !isNarrow);
+      });
+      break;
+    }
+    case Family::CpAsyncCommit:
+    case Family::CpBulkCommit:
+      eachLane(lanes, [&](unsigned lane) {
+        ++state.groups[warp.warp * kLanes + lane];
+      });
+      break;
+    case Family::CpAsyncWait:
+    case Family::CpBulkWait:
+      waitForGroups(state, warp, at, lanes);
+      break;
+    default:
+      break;
+    }
+  }
+  // Whether it ran is open, and so is what it leaves.
+  if (unsure != 0 && !hasEffect(inst.family))
+    for (const Slot &slot : launch.program->slotsOf(inst))
+      if (slot.isWritten())
+        eachLane(unsure, [&](unsigned lane) {
+          registers.set(slot, lane, ~uint64_t(0), at);
+        });
+}
+
+void Checker::onWarpSync(const WarpInfo &warp, uint32_t at, LaneMask members) {
+  BlockState &state = stateOf(warp.block);
+  const Inst &inst = launch.program->code[at];
+  if (inst.family == Family::BarWarp) {
+    state.clocks.syncWarp(warp.warp, members);
+    return;
+  }
+  if (!runsTogether(inst.family))
+    return;
+  if (inst.family == Family::LdMatrix || inst.family == Family::StMatrix)
+    checkOperands(state, warp, at, members);
+  else
+    state.registers[warp.warp].run(warp, at, members);
+}
+
+void Checker::onAccess(const WarpInfo &warp, uint32_t at,
+                       const MemoryAccess &access) {
+  using Kind = MemoryAccess::Kind;
+  if (access.kind == Kind::Prefetch)
+    return;
+  BlockState &state = stateOf(warp.block);
+  if (access.space == MemorySpace::Shared && state.copiesOnTheWay > 0)
+    checkOnTheWay(state, warp, at, access);
+  const bool isMatrix = launch.program->code[at].family == Family::LdMatrix ||
+                        launch.program->code[at].family == Family::StMatrix;
+  switch (access.kind) {
+  case Kind::Read:
+    isMatrix ? loadMatrix(state, warp, at, access)
+             : load(state, warp, at, access);
+    break;
+  case Kind::Write:
+    isMatrix ? storeMatrix(state, warp, at, access)
+             : store(state, warp, at, access);
+    break;
+  case Kind::Atomic:
+    update(state, warp, at, access);
+    break;
+  case Kind::Mbarrier:
+    eachLane(access.lanes, [&](unsigned lane) {
+      state.shared.fill(access.addresses[lane], 0, access.bytes);
+    });
+    break;
+  case Kind::Prefetch:
+    break;
+  }
+  if (access.space == MemorySpace::Global ||
+      access.space == MemorySpace::Shared)
+    order(state, warp, at, access);
+}

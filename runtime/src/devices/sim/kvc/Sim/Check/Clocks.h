@@ -1,0 +1,106 @@
+//===- Clocks.h - What threads know of each other ---------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Happens-before. A block has a time that goes on at every synchronisation; an
+// access has the time at which it was made. A thread knows of another one's
+// accesses up to a time: the block's floor, set by barriers that all threads
+// pass; what bar.warp.sync told it of its warp; and, in blocks that
+// synchronise in other ways, one number for each thread of the block. Of other
+// blocks it knows what fences, atomics and acquiring reads told it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_SIM_CHECK_CLOCKS_H
+#define KVC_SIM_CHECK_CLOCKS_H
+
+#include "kvc/Sim/Numerics/Row.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace kvc::sim {
+
+using Time = uint32_t;
+
+/// What is known of each thread of one block.
+using ThreadTimes = std::vector<Time>;
+
+/// What is known of one block from outside.
+struct BlockKnowledge {
+  Time floor = 0;
+  std::map<uint32_t, Time> threads; ///< Later than the floor.
+
+  void join(const BlockKnowledge &other);
+  Time of(uint32_t thread) const;
+};
+using GridKnowledge = std::map<uint64_t, BlockKnowledge>;
+void join(GridKnowledge &to, const GridKnowledge &from);
+
+/// What a release told whoever acquires: for threads of the same block, and for
+/// those of others.
+struct Message {
+  ThreadTimes times;
+  GridKnowledge grid;
+  bool isEmpty() const { return times.empty() && grid.empty(); }
+  void join(const Message &other);
+};
+
+class BlockClocks {
+public:
+  BlockClocks(uint64_t block, uint32_t threads);
+
+  Time now() const { return time; }
+  uint32_t threads() const { return count; }
+  /// Of accesses up to which every thread knows.
+  Time floor() const { return floorTime; }
+
+  /// Whether `thread` knows of what thread `other` of this block did at `at`.
+  bool knows(uint32_t thread, uint32_t other, Time at) const;
+  /// The same of a thread of another block.
+  bool knows(uint32_t thread, uint64_t block, uint32_t other, Time at) const;
+
+  /// bar.warp.sync.
+  void syncWarp(uint32_t warp, LaneMask members);
+  /// All threads that live have come to a barrier.
+  void syncBlock();
+  /// All that a thread knows and did, for a barrier that not all come to. What
+  /// it does afterwards is not part of that: the time goes on.
+  Message release(uint32_t thread);
+  void acquire(uint32_t thread, const Message &message);
+
+  /// A fence, of the whole device or of the block: later relaxed writes
+  /// release what came before, and what relaxed reads heard is acquired.
+  void fence(uint32_t thread, bool isWide);
+  /// What a relaxed write after a fence tells: nothing without one.
+  Message relaxedRelease(uint32_t thread, bool isWide) const;
+  void relaxedAcquire(uint32_t thread, const Message &message);
+
+private:
+  struct Thread {
+    std::unique_ptr<ThreadTimes> times; ///< If more than floor and warp.
+    GridKnowledge grid;                 ///< More than the block's.
+    Time fenced[2] = {0, 0};            ///< By any fence, by a wide one.
+    bool hasHeard = false;
+    Message heard; ///< By relaxed reads, until a fence.
+  };
+
+  Time known(uint32_t thread, uint32_t other) const;
+  ThreadTimes timesOf(uint32_t thread, Time own) const;
+  GridKnowledge gridOf(uint32_t thread, Time own) const;
+
+  uint64_t number;
+  uint32_t count;
+  Time time = 1, floorTime = 0;
+  std::vector<std::array<Time, kLanes>> warps; ///< [thread][lane of its warp]
+  std::vector<Thread> states;
+  GridKnowledge grid; ///< That all threads have.
+};
+
+} // namespace kvc::sim
+
+#endif // KVC_SIM_CHECK_CLOCKS_H

@@ -1,0 +1,72 @@
+//===- Finding.cpp - What is wrong with a kernel --------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Sim/Check/Finding.h"
+
+using namespace kvc::sim;
+
+std::string_view kvc::sim::nameOf(Finding::Kind kind) {
+  static constexpr std::string_view names[] = {"fault", "undefined", "race",
+                                               "missing wait"};
+  return names[static_cast<size_t>(kind)];
+}
+
+std::string_view kvc::sim::nameOf(MemorySpace space) {
+  static constexpr std::string_view names[] = {
+      "no", "generic", "global", "shared", "constant", "local", "parameter"};
+  return names[static_cast<size_t>(space)];
+}
+
+/// The opcode as it is written, from the text at an instruction's place.
+static std::string_view opcodeAt(const Program &program, Position at) {
+  std::string_view rest = *program.text;
+  for (uint32_t line = 1; line < at.line; ++line) {
+    const size_t end = rest.find('\n');
+    if (end == std::string_view::npos)
+      return "";
+    rest.remove_prefix(end + 1);
+  }
+  if (at.column == 0 || at.column > rest.size())
+    return "";
+  rest.remove_prefix(at.column - 1);
+  return rest.substr(0, rest.find_first_of(" \t\r\n;{["));
+}
+
+std::string kvc::sim::describePlace(const LaunchInfo &launch, uint32_t at) {
+  const Place &place = launch.program->places[at];
+  std::string text = "line " + std::to_string(place.at.line) + " (" +
+                     std::string(opcodeAt(*launch.program, place.at)) + ")";
+  if (place.location == 0)
+    return text;
+  const SourceLocation &location = launch.module->locations[place.location - 1];
+  std::string file = "file " + std::to_string(location.file);
+  for (const SourceFile &named : launch.module->files)
+    if (named.number == location.file)
+      file = named.path;
+  return text + " at " + file + ":" + std::to_string(location.line);
+}
+
+static std::string triple(uint64_t index, const Extent3 &extent) {
+  return "(" + std::to_string(index % extent.x) + ", " +
+         std::to_string(index / extent.x % extent.y) + ", " +
+         std::to_string(index / extent.x / extent.y) + ")";
+}
+
+std::string kvc::sim::describeThread(const LaunchInfo &launch, uint64_t block,
+                                     uint32_t thread) {
+  return "thread " + triple(thread, launch.block) + " of block " +
+         triple(block, launch.grid);
+}
+
+std::string kvc::sim::describeOffset(const Program &program, MemorySpace space,
+                                     uint64_t offset) {
+  for (const MemoryObject &object : program.objects)
+    if (object.space == space && offset >= object.offset &&
+        (object.isDynamic || offset - object.offset < object.bytes))
+      return "\"" + std::string(object.name) + "\" + " +
+             std::to_string(offset - object.offset);
+  return "offset " + std::to_string(offset);
+}

@@ -1,0 +1,658 @@
+//===- UndefinedRegisters.cpp - Which bits of registers were never set ----===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Sim/Check/UndefinedRegisters.h"
+
+#include "kvc/Sim/Check/Lanes.h"
+#include "kvc/Sim/Numerics/Fragment.h"
+#include "kvc/Sim/Numerics/IntegerOps.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+using namespace kvc::sim;
+
+using File = Slot::File;
+
+static constexpr uint64_t kAllBits = ~uint64_t(0);
+
+static uint64_t maskOf(unsigned bits) {
+  return bits >= 64 ? kAllBits : (uint64_t(1) << bits) - 1;
+}
+
+UndefinedRegisters::UndefinedRegisters(const Program &program)
+    : program(&program), rows(size_t(program.registerRows) * kLanes, ~0u),
+      dirty(program.registerRows, 1), origins(program.registerRows, kNowhere),
+      predicates(program.predicates, kAllLanes),
+      predicateOrigins(program.predicates, kNowhere) {
+  predicates[kFalse] = predicates[kTrue] = 0;
+  for (const SpecialRow &special : program.specials)
+    define(special.slot, kAllLanes);
+}
+
+//===----------------------------------------------------------------------===//
+// Access
+//===----------------------------------------------------------------------===//
+
+bool UndefinedRegisters::isDirty(const Slot &slot) const {
+  if (slot.file() == File::Predicate)
+    return predicates[slot.index()] != 0;
+  if (slot.file() != File::Register)
+    return false;
+  for (unsigned i = 0; i < slot.rows(); ++i)
+    if (dirty[slot.index() + i])
+      return true;
+  return false;
+}
+
+/// The shadow of one lane: registers of several rows are lanes of that many
+/// bits.
+uint64_t UndefinedRegisters::bitsOf(const Slot &slot, unsigned lane) const {
+  if (slot.file() == File::Predicate)
+    return predicates[slot.index()] >> lane & 1;
+  if (slot.file() != File::Register)
+    return 0;
+  const uint32_t *row = rows.data() + size_t(slot.index()) * kLanes;
+  const unsigned count = slot.rows();
+  uint64_t bits = row[size_t(lane) * count];
+  if (count > 1)
+    bits |= uint64_t(row[size_t(lane) * count + 1]) << 32;
+  return bits & maskOf(slot.bits());
+}
+
+LaneMask UndefinedRegisters::undefinedLanes(const Slot &slot,
+                                            LaneMask lanes) const {
+  if (!isDirty(slot))
+    return 0;
+  if (slot.file() == File::Predicate)
+    return predicates[slot.index()] & lanes;
+  LaneMask result = 0;
+  eachLane(lanes, [&](unsigned lane) {
+    bool any = bitsOf(slot, lane) != 0;
+    if (slot.bits() == 128) {
+      uint8_t bytes[16];
+      readBytes(slot, lane, bytes, 16);
+      any = std::any_of(bytes, bytes + 16, [](uint8_t b) { return b != 0; });
+    }
+    result |= LaneMask(any) << lane;
+  });
+  return result;
+}
+
+uint32_t UndefinedRegisters::originOf(const Slot &slot) const {
+  if (slot.file() == File::Predicate)
+    return predicateOrigins[slot.index()];
+  return slot.file() == File::Register ? origins[slot.index()] : kNowhere;
+}
+
+void UndefinedRegisters::settle(const Slot &slot) {
+  for (unsigned i = 0; i < slot.rows(); ++i) {
+    const uint32_t *row = rows.data() + size_t(slot.index() + i) * kLanes;
+    dirty[slot.index() + i] =
+        std::any_of(row, row + kLanes, [](uint32_t bits) { return bits != 0; });
+  }
+}
+
+void UndefinedRegisters::set(const Slot &slot, unsigned lane,
+                             uint64_t undefined, uint32_t origin) {
+  if (slot.file() == File::Predicate) {
+    if (slot.index() <= kTrue)
+      return;
+    LaneMask &word = predicates[slot.index()];
+    word = (word & ~(LaneMask(1) << lane)) | LaneMask(undefined != 0) << lane;
+    if (undefined != 0)
+      predicateOrigins[slot.index()] = origin;
+    return;
+  }
+  if (slot.file() != File::Register)
+    return;
+  const unsigned count = slot.rows();
+  uint32_t *at =
+      rows.data() + size_t(slot.index()) * kLanes + size_t(lane) * count;
+  undefined &= maskOf(slot.bits());
+  at[0] = static_cast<uint32_t>(undefined);
+  if (count > 1)
+    at[1] = static_cast<uint32_t>(undefined >> 32);
+  for (unsigned i = 2; i < count; ++i)
+    at[i] = undefined ? ~0u : 0;
+  if (undefined != 0)
+    for (unsigned i = 0; i < count; ++i) {
+      dirty[slot.index() + i] = 1;
+      origins[slot.index() + i] = origin;
+    }
+}
+
+void UndefinedRegisters::define(const Slot &slot, LaneMask lanes) {
+  if (slot.file() == File::Predicate) {
+    predicates[slot.index()] &= ~lanes;
+    return;
+  }
+  if (!isDirty(slot))
+    return;
+  eachLane(lanes, [&](unsigned lane) { set(slot, lane, 0, kNowhere); });
+  settle(slot);
+}
+
+void UndefinedRegisters::readBytes(const Slot &slot, unsigned lane, uint8_t *to,
+                                   uint32_t bytes) const {
+  std::memset(to, 0, bytes);
+  if (slot.file() != File::Register)
+    return;
+  const uint32_t *at =
+      rows.data() + size_t(slot.index()) * kLanes + size_t(lane) * slot.rows();
+  std::memcpy(to, at, std::min<size_t>(bytes, slot.bits() / 8));
+}
+
+/// A register that is wider than what it takes gets zeros or the sign above.
+void UndefinedRegisters::writeBytes(const Slot &slot, unsigned lane,
+                                    const uint8_t *from, uint32_t bytes,
+                                    bool isSigned, uint32_t origin) {
+  if (slot.file() != File::Register)
+    return;
+  uint8_t all[16] = {};
+  const size_t count = std::min<size_t>(bytes, sizeof(all));
+  std::memcpy(all, from, count);
+  if (isSigned && all[count - 1] & 0x80)
+    std::memset(all + count, 0xFF, sizeof(all) - count);
+  const size_t width = slot.bits() / 8;
+  std::memset(all + width, 0, sizeof(all) - width);
+  uint32_t *at =
+      rows.data() + size_t(slot.index()) * kLanes + size_t(lane) * slot.rows();
+  std::memcpy(at, all, size_t(4) * slot.rows());
+  if (std::any_of(all, all + width, [](uint8_t b) { return b != 0; }))
+    for (unsigned i = 0; i < slot.rows(); ++i) {
+      dirty[slot.index() + i] = 1;
+      origins[slot.index() + i] = origin;
+    }
+}
+
+UndefinedRegisters::Source UndefinedRegisters::sourceOf(const WarpInfo &warp,
+                                                        const Slot &slot,
+                                                        unsigned lane) const {
+  Source source;
+  source.undefined = bitsOf(slot, lane);
+  switch (slot.file()) {
+  case File::Predicate:
+    source.value = (warp.predicates[slot.index()] >> lane & 1) !=
+                   uint32_t(slot.isNegated());
+    break;
+  case File::Immediate:
+    source.value = static_cast<uint64_t>(program->immediates[slot.index()]);
+    break;
+  case File::Register:
+  case File::Constant: {
+    const uint32_t *row =
+        (slot.file() == File::Register ? warp.registers : warp.constants) +
+        size_t(slot.index()) * kLanes + size_t(lane) * slot.rows();
+    source.value = row[0];
+    if (slot.rows() > 1)
+      source.value |= uint64_t(row[1]) << 32;
+    break;
+  }
+  case File::Nothing:
+    break;
+  }
+  return source;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void UndefinedRegisters::run(const WarpInfo &warp, uint32_t at,
+                             LaneMask lanes) {
+  const Inst &inst = program->code[at];
+  bool readsUndefined = false;
+  for (const Slot &slot : program->slotsOf(inst))
+    if (!slot.isWritten() && isDirty(slot)) {
+      readsUndefined = true;
+      origin = originOf(slot);
+      // Named after the instruction itself if its source was never set.
+      if (origin == kNowhere)
+        origin = at;
+      break;
+    }
+  if (!readsUndefined) {
+    for (const Slot &slot : program->slotsOf(inst))
+      if (slot.isWritten())
+        define(slot, lanes);
+    return;
+  }
+  switch (inst.family) {
+  case Family::Setp:
+  case Family::Set:
+    runCompare(warp, inst, lanes);
+    break;
+  case Family::And:
+  case Family::Or:
+  case Family::Xor:
+  case Family::Not:
+    if (program->modifiersOf(inst).types[0] == Type::Pred) {
+      runLogic(warp, inst, lanes);
+      break;
+    }
+    eachLane(lanes, [&](unsigned lane) { runLane(warp, inst, lane); });
+    break;
+  case Family::Mov:
+  case Family::Pack:
+  case Family::Unpack:
+  case Family::Cvta:
+  case Family::CvtaTo:
+    runMoves(inst, lanes);
+    break;
+  case Family::Shfl:
+    runShuffle(warp, inst, lanes);
+    break;
+  case Family::Vote:
+  case Family::Match:
+  case Family::Redux:
+    runTogether(inst, lanes);
+    break;
+  case Family::MovMatrix:
+    runMatrixMove(inst);
+    break;
+  case Family::Mma:
+    runMma(inst);
+    break;
+  default:
+    eachLane(lanes, [&](unsigned lane) { runLane(warp, inst, lane); });
+    break;
+  }
+  for (const Slot &slot : program->slotsOf(inst))
+    if (slot.isWritten() && slot.file() == File::Register)
+      settle(slot);
+}
+
+/// A sum or product depends on undefined bits from the lowest of them on.
+static uint64_t smeared(uint64_t undefined) {
+  return undefined | (~undefined + 1);
+}
+
+static bool isPackedPair(Type type) {
+  return type == Type::F16x2 || type == Type::BF16x2 || type == Type::S16x2 ||
+         type == Type::U16x2;
+}
+
+/// All bits of a half in which any is undefined.
+static uint64_t wholeHalves(uint64_t undefined) {
+  return (undefined & 0xFFFF ? 0xFFFFu : 0) |
+         (undefined & 0xFFFF0000 ? 0xFFFF0000u : 0);
+}
+
+static Type resultTypeOf(const Modifiers &modifiers) {
+  return modifiers.typeCount > 0 ? modifiers.types[0] : Type::B32;
+}
+
+/// Undefined bits of the first result.
+uint64_t UndefinedRegisters::resultOf(const Inst &inst,
+                                      const Modifiers &modifiers,
+                                      const Source *s, size_t count) const {
+  const Type type = resultTypeOf(modifiers);
+  const bool isLong = kvc::sim::bitsOf(type) == 64;
+  uint64_t any = 0;
+  for (size_t i = 0; i < count; ++i)
+    any |= s[i].undefined;
+  using namespace integer;
+  const Sign sign =
+      kindOf(type) == TypeKind::Signed ? Sign::Signed : Sign::Unsigned;
+  switch (inst.family) {
+  case Family::And:
+    return (s[0].undefined & s[1].undefined) | (s[0].undefined & s[1].value) |
+           (s[1].undefined & s[0].value);
+  case Family::Or:
+    return (s[0].undefined & s[1].undefined) | (s[0].undefined & ~s[1].value) |
+           (s[1].undefined & ~s[0].value);
+  case Family::Xor:
+  case Family::Not:
+    return any;
+  case Family::Lop3: {
+    if (modifiers.firstOf({Word::And, Word::Or}) != Word::None)
+      break;
+    // A bit is defined if it comes out the same whatever the undefined ones
+    // are.
+    const auto table = static_cast<uint8_t>(s[3].value);
+    auto bits = [&](const Source &source, unsigned choice) {
+      return static_cast<uint32_t>(choice & 1
+                                       ? source.value | source.undefined
+                                       : source.value & ~source.undefined);
+    };
+    uint32_t differs = 0;
+    const uint32_t first =
+        logic3(bits(s[0], 0), bits(s[1], 0), bits(s[2], 0), table);
+    for (unsigned choice = 1; choice < 8; ++choice)
+      differs |= first ^ logic3(bits(s[0], choice), bits(s[1], choice >> 1),
+                                bits(s[2], choice >> 2), table);
+    return differs;
+  }
+  case Family::Shl:
+  case Family::Shr: {
+    if (s[1].undefined != 0)
+      break;
+    const auto amount = static_cast<uint32_t>(s[1].value);
+    uint64_t bits = s[0].undefined;
+    const unsigned width = kvc::sim::bitsOf(type);
+    if (inst.family == Family::Shl)
+      return shiftLeft(bits, amount);
+    if (sign == Sign::Signed && width < 64)
+      bits = uint64_t(int64_t(bits << (64 - width)) >> (64 - width));
+    return shiftRight(bits, amount, sign);
+  }
+  case Family::Shf: {
+    if (s[2].undefined != 0)
+      break;
+    const Amount mode =
+        modifiers.has(Word::Wrap) ? Amount::Wrap : Amount::Clamp;
+    const auto low = uint32_t(s[0].undefined), high = uint32_t(s[1].undefined);
+    const auto amount = uint32_t(s[2].value);
+    return modifiers.has(Word::L) ? funnelLeft(low, high, amount, mode)
+                                  : funnelRight(low, high, amount, mode);
+  }
+  case Family::Bfe: {
+    if ((s[1].undefined | s[2].undefined) != 0)
+      break;
+    const auto position = uint32_t(s[1].value), length = uint32_t(s[2].value);
+    return isLong
+               ? extractField(s[0].undefined, position, length, sign)
+               : extractField(uint32_t(s[0].undefined), position, length, sign);
+  }
+  case Family::Bfi: {
+    if ((s[2].undefined | s[3].undefined) != 0)
+      break;
+    const auto position = uint32_t(s[2].value), length = uint32_t(s[3].value);
+    return isLong
+               ? insertField(s[0].undefined, s[1].undefined, position, length)
+               : insertField(uint32_t(s[0].undefined), uint32_t(s[1].undefined),
+                             position, length);
+  }
+  case Family::Brev:
+    return isLong ? reverseBits(s[0].undefined)
+                  : reverseBits(uint32_t(s[0].undefined));
+  case Family::Prmt: {
+    if (s[2].undefined != 0 ||
+        modifiers.firstOf({Word::F4e, Word::B4e, Word::Rc8, Word::Ecl,
+                           Word::Ecr, Word::Rc16}) != Word::None)
+      break;
+    uint32_t result = 0;
+    const uint64_t both =
+        uint64_t(uint32_t(s[1].undefined)) << 32 | uint32_t(s[0].undefined);
+    for (unsigned i = 0; i < 4; ++i) {
+      const auto selector = uint32_t(s[2].value >> (4 * i)) & 15;
+      uint32_t byte = uint32_t(both >> (8 * (selector & 7))) & 0xFF;
+      if (selector & 8)
+        byte = byte & 0x80 ? 0xFF : 0;
+      result |= byte << (8 * i);
+    }
+    return result;
+  }
+  case Family::Selp: {
+    if (s[2].undefined != 0)
+      return any | (s[0].value ^ s[1].value);
+    return s[2].value ? s[0].undefined : s[1].undefined;
+  }
+  case Family::Slct: {
+    if (s[2].undefined != 0)
+      return any | (s[0].value ^ s[1].value);
+    const auto third = static_cast<uint32_t>(s[2].value);
+    // Not a number chooses the second, as negative numbers do; -0 the first.
+    const bool isFloat = modifiers.types[1] == Type::F32;
+    const bool first =
+        isFloat ? std::bit_cast<float>(third) >= 0 : int32_t(third) >= 0;
+    return first ? s[0].undefined : s[1].undefined;
+  }
+  case Family::Add:
+  case Family::Sub:
+  case Family::Mul:
+  case Family::Mad:
+    if (isInteger(type) && !modifiers.has(Word::Hi) &&
+        !modifiers.has(Word::Sat) && !isPackedPair(type)) {
+      return smeared(any);
+    }
+    break;
+  case Family::Cvt:
+    if (modifiers.typeCount == 2 && isInteger(type) &&
+        isInteger(modifiers.types[1]) && !modifiers.has(Word::Sat)) {
+      const unsigned from = kvc::sim::bitsOf(modifiers.types[1]);
+      uint64_t bits = s[0].undefined & maskOf(from);
+      if (kindOf(modifiers.types[1]) == TypeKind::Signed && from < 64)
+        bits = uint64_t(int64_t(bits << (64 - from)) >> (64 - from));
+      // A narrow result is extended in its register.
+      const unsigned to = kvc::sim::bitsOf(type);
+      if (to < 64) {
+        bits &= maskOf(to);
+        if (sign == Sign::Signed)
+          bits = uint64_t(int64_t(bits << (64 - to)) >> (64 - to));
+      }
+      return bits;
+    }
+    if (count == 2 && isPackedPair(type)) // The first is the upper half.
+      return (s[0].undefined ? 0xFFFF0000u : 0) |
+             (s[1].undefined ? 0xFFFFu : 0);
+    break;
+  default:
+    break;
+  }
+  if (isPackedPair(type) && inst.family != Family::Set)
+    return wholeHalves(any);
+  return any ? kAllBits : 0;
+}
+
+void UndefinedRegisters::runLane(const WarpInfo &warp, const Inst &inst,
+                                 unsigned lane) {
+  const Modifiers &modifiers = program->modifiersOf(inst);
+  Source sources[16];
+  size_t count = 0;
+  for (const Slot &slot : program->slotsOf(inst))
+    if (!slot.isWritten() && !slot.isNothing() && count < std::size(sources))
+      sources[count++] = sourceOf(warp, slot, lane);
+  const uint64_t undefined = resultOf(inst, modifiers, sources, count);
+  bool isFirst = true;
+  for (const Slot &slot : program->slotsOf(inst))
+    if (slot.isWritten()) {
+      set(slot, lane, isFirst ? undefined : undefined ? kAllBits : 0, origin);
+      isFirst = false;
+    }
+}
+
+/// setp and set: with a predicate that decides alone the rest does not matter.
+void UndefinedRegisters::runCompare(const WarpInfo &warp, const Inst &inst,
+                                    LaneMask lanes) {
+  const Modifiers &modifiers = program->modifiersOf(inst);
+  const auto slots = program->slotsOf(inst);
+  const Slot combined = slots.back();
+  const Word logic = modifiers.firstOf({Word::And, Word::Or, Word::Xor});
+  const bool isCombined =
+      logic != Word::None && combined.file() == File::Predicate;
+  eachLane(lanes, [&](unsigned lane) {
+    uint64_t compared = 0;
+    for (size_t i = 0; i + isCombined < slots.size(); ++i)
+      if (!slots[i].isWritten())
+        compared |= bitsOf(slots[i], lane);
+    uint64_t undefined = compared;
+    if (isCombined) {
+      const Source with = sourceOf(warp, combined, lane);
+      const bool decides =
+          with.undefined == 0 && ((logic == Word::And && with.value == 0) ||
+                                  (logic == Word::Or && with.value == 1));
+      undefined = decides ? 0 : compared | with.undefined;
+    }
+    for (const Slot &slot : slots)
+      if (slot.isWritten())
+        set(slot, lane, undefined ? kAllBits : 0, origin);
+  });
+}
+
+/// Predicates.
+void UndefinedRegisters::runLogic(const WarpInfo &warp, const Inst &inst,
+                                  LaneMask lanes) {
+  const auto slots = program->slotsOf(inst);
+  const LaneMask a = predicates[slots[1].index()];
+  if (inst.family == Family::Not || inst.family == Family::Xor) {
+    const LaneMask b =
+        inst.family == Family::Not ? 0 : predicates[slots[2].index()];
+    eachLane(lanes, [&](unsigned lane) {
+      set(slots[0], lane, (a | b) >> lane & 1, origin);
+    });
+    return;
+  }
+  const LaneMask b = predicates[slots[2].index()];
+  auto valueOf = [&](const Slot &slot) {
+    const LaneMask word = warp.predicates[slot.index()];
+    return slot.isNegated() ? ~word : word;
+  };
+  const LaneMask flip = inst.family == Family::And ? 0 : kAllLanes;
+  const LaneMask va = valueOf(slots[1]) ^ flip, vb = valueOf(slots[2]) ^ flip;
+  const LaneMask undefined = (a & b) | (a & vb) | (b & va);
+  eachLane(lanes, [&](unsigned lane) {
+    set(slots[0], lane, undefined >> lane & 1, origin);
+  });
+}
+
+/// mov in all its forms: parts of equal numbers of bits on both sides.
+void UndefinedRegisters::runMoves(const Inst &inst, LaneMask lanes) {
+  const auto slots = program->slotsOf(inst);
+  if (program->modifiersOf(inst).types[0] == Type::Pred) {
+    eachLane(lanes, [&](unsigned lane) {
+      set(slots[0], lane, bitsOf(slots[1], lane), origin);
+    });
+    return;
+  }
+  size_t firstSource = 0;
+  const size_t results = inst.family == Family::Unpack ? slots.size() - 1
+                         : inst.family == Family::Pack ? 1
+                                                       : slots.size() / 2;
+  firstSource = results;
+  const unsigned total = kvc::sim::bitsOf(program->modifiersOf(inst).types[0]);
+  eachLane(lanes, [&](unsigned lane) {
+    if (inst.family != Family::Pack && inst.family != Family::Unpack) {
+      for (size_t i = 0; i < results; ++i) {
+        uint8_t bytes[16];
+        readBytes(slots[firstSource + i], lane, bytes, 16);
+        if (slots[firstSource + i].bits() < 32)
+          std::memset(bytes + slots[firstSource + i].bits() / 8, 0,
+                      16 - slots[firstSource + i].bits() / 8);
+        writeBytes(slots[i], lane, bytes, slots[i].bits() / 8, false, origin);
+      }
+      return;
+    }
+    uint8_t bytes[16] = {};
+    const size_t parts = inst.family == Family::Pack ? slots.size() - 1 : 1;
+    const size_t size = total / 8 / parts;
+    for (size_t i = 0; i < parts; ++i)
+      readBytes(slots[firstSource + i], lane, bytes + i * size,
+                static_cast<uint32_t>(size));
+    const size_t part = total / 8 / results;
+    for (size_t i = 0; i < results; ++i)
+      writeBytes(slots[i], lane, bytes + i * part, static_cast<uint32_t>(part),
+                 false, origin);
+  });
+}
+
+/// d|p, a, b, c, members
+void UndefinedRegisters::runShuffle(const WarpInfo &warp, const Inst &inst,
+                                    LaneMask lanes) {
+  const auto slots = program->slotsOf(inst);
+  const Modifiers &modifiers = program->modifiersOf(inst);
+  uint64_t result[kLanes] = {};
+  eachLane(lanes, [&](unsigned lane) {
+    const Source b = sourceOf(warp, slots[3], lane);
+    const Source c = sourceOf(warp, slots[4], lane);
+    const auto by = uint32_t(b.value) & 31, clamp = uint32_t(c.value) & 31;
+    const auto segment = uint32_t(c.value >> 8) & 31;
+    const uint32_t last = (lane & segment) | (clamp & ~segment);
+    uint32_t from = 0;
+    bool isInside = false;
+    if (modifiers.has(Word::Up)) {
+      from = lane - by;
+      isInside = int32_t(from) >= int32_t(last);
+    } else {
+      from = modifiers.has(Word::Down)   ? lane + by
+             : modifiers.has(Word::Bfly) ? lane ^ by
+                                         : (lane & segment) | (by & ~segment);
+      isInside = from <= last;
+    }
+    const bool isDecided = (b.undefined | c.undefined) == 0;
+    result[lane] =
+        isDecided ? bitsOf(slots[2], isInside ? from & 31 : lane) : kAllBits;
+    set(slots[1], lane, isDecided ? 0 : 1, origin);
+  });
+  eachLane(lanes,
+           [&](unsigned lane) { set(slots[0], lane, result[lane], origin); });
+}
+
+/// vote, match, redux: what one lane has, all others see.
+void UndefinedRegisters::runTogether(const Inst &inst, LaneMask lanes) {
+  const auto slots = program->slotsOf(inst);
+  LaneMask undefined = 0;
+  for (const Slot &slot : slots)
+    if (!slot.isWritten())
+      undefined |= undefinedLanes(slot, lanes);
+  const bool isBallot = program->modifiersOf(inst).has(Word::Ballot);
+  for (const Slot &slot : slots)
+    if (slot.isWritten())
+      eachLane(lanes, [&](unsigned lane) {
+        set(slot, lane,
+            isBallot    ? undefined
+            : undefined ? kAllBits
+                        : 0,
+            origin);
+      });
+}
+
+void UndefinedRegisters::runMatrixMove(const Inst &inst) {
+  const auto slots = program->slotsOf(inst);
+  uint32_t row[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    row[lane] = static_cast<uint32_t>(bitsOf(slots[1], lane));
+  moveMatrix(row, row);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    set(slots[0], lane, row[lane], origin);
+}
+
+/// A row of a times a column of b is undefined if anything in either is. Of all
+/// shapes lane l holds parts of rows l / 4 (registers with an even number) and
+/// l / 4 + 8 of a, of column l / 4 of b, and of columns 2 * (l % 4) and the
+/// next of c and d, the second half of whose registers belong to row l / 4 + 8.
+void UndefinedRegisters::runMma(const Inst &inst) {
+  const auto slots = program->slotsOf(inst);
+  const Modifiers &modifiers = program->modifiersOf(inst);
+  size_t results = 0;
+  while (results < slots.size() &&
+         (slots[results].isWritten() || slots[results].isNothing()))
+    ++results;
+  // d and c have as many registers; a has more than b, or as many.
+  const size_t factors = slots.size() - 2 * results;
+  const size_t ofA = factors == 2 ? 1 : factors - factors / 3;
+  const bool isTall =
+      modifiers.firstOf({Word::M8n8k16, Word::M8n8k32, Word::M8n8k128,
+                         Word::M8n8k4}) == Word::None;
+  bool rowUndefined[16] = {}, columnUndefined[8] = {};
+  for (size_t i = 0; i < factors; ++i) {
+    const Slot slot = slots[results + i];
+    eachLane(undefinedLanes(slot, kAllLanes), [&](unsigned lane) {
+      if (i >= ofA)
+        columnUndefined[lane / 4] = true;
+      else
+        rowUndefined[lane / 4 + (isTall && i % 2 == 1 ? 8 : 0)] = true;
+    });
+  }
+  const bool isHalves = modifiers.types[0] == Type::F16;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    for (size_t i = 0; i < results; ++i) {
+      const bool isLower = isTall && i >= results / 2;
+      const bool isRow = rowUndefined[lane / 4 + (isLower ? 8 : 0)];
+      const size_t column = size_t(2) * (lane % 4);
+      uint64_t undefined = bitsOf(slots[slots.size() - results + i], lane);
+      if (isHalves) {
+        undefined = wholeHalves(undefined) |
+                    (isRow || columnUndefined[column] ? 0xFFFFu : 0) |
+                    (isRow || columnUndefined[column + 1] ? 0xFFFF0000u : 0);
+      } else if (undefined || isRow || columnUndefined[column + i % 2]) {
+        undefined = kAllBits;
+      }
+      set(slots[i], lane, undefined, origin);
+    }
+}

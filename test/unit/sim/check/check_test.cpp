@@ -1,0 +1,445 @@
+//===- check_test.cpp - What the checker finds, and what it leaves --------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../machine/MachineSupport.h"
+
+#include "kvc/Sim/Check/Checker.h"
+
+using namespace kvc::sim;
+using namespace kvc::test;
+
+using Kind = Finding::Kind;
+
+namespace {
+
+/// Runs a kernel of a body once under the checker, with a buffer `a` of 4 KiB
+/// that the host has written and a buffer `b` that nobody has.
+class CheckTest : public testing::Test {
+protected:
+  const std::vector<Finding> &check(const std::string &body, Extent3 grid = {1},
+                                    Extent3 block = {64}, uint64_t seed = 0) {
+    const std::string text =
+        header("8.0", "sm_90") +
+        ".shared .align 16 .b8 s[4096];\n.global .b32 flag;\n.global .b32 "
+        "data[64];\n" +
+        kernel(".reg .pred %p<8>; .reg .b32 %r<32>; .reg .f32 %f<16>; .reg "
+               ".b64 %rd<16>; .reg .b16 %h<8>;\n"
+               "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\n"
+               "mov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\n"
+               "add.u32 %r3, %r1, %r2;\nmul.wide.u32 %rd2, %r0, 4;\n"
+               "add.s64 %rd3, %rd0, %rd2;\nadd.s64 %rd4, %rd1, %rd2;\n"
+               "mov.u32 %r4, %ctaid.x;\n" +
+                   body,
+               ".param .u64 a, .param .u64 b");
+    Device device(text, &checker);
+    device.options.seed = seed;
+    const uint64_t a = device.buffer(std::vector<uint32_t>(1024, 1), "a");
+    const uint64_t b = device.memory.allocate(4096, "b");
+    checker.clear();
+    result = device.run("k", grid, block, a, b);
+    return checker.findings();
+  }
+
+  void expectNone(const std::string &body, Extent3 grid = {1},
+                  Extent3 block = {64}) {
+    for (uint64_t seed : {0u, 1u, 2u})
+      for (const Finding &finding : check(body, grid, block, seed))
+        ADD_FAILURE() << nameOf(finding.kind) << ": " << finding.message;
+  }
+
+  /// One finding of that kind whose message has these words.
+  void expectOne(Kind kind, const std::vector<std::string> &words,
+                 const std::string &body, Extent3 grid = {1},
+                 Extent3 block = {64}) {
+    for (uint64_t seed : {0u, 1u, 2u}) {
+      const std::vector<Finding> &found = check(body, grid, block, seed);
+      ASSERT_EQ(found.size(), 1u)
+          << (found.empty() ? "" : found[1].message) << body;
+      EXPECT_EQ(nameOf(found[0].kind), nameOf(kind));
+      for (const std::string &word : words)
+        EXPECT_NE(found[0].message.find(word), std::string::npos)
+            << word << " in " << found[0].message;
+    }
+  }
+
+  Checker checker;
+  LaunchResult result;
+};
+
+const std::string kWrite = "st.shared.b32 [%r3], %r0;\n";
+/// What the thread one warp further has written.
+const std::string kReadOther = "xor.b32 %r5, %r2, 128;\nadd.u32 %r5, %r5, "
+                               "%r1;\nld.shared.b32 %r6, [%r5];\n";
+const std::string kReadNext = "xor.b32 %r5, %r2, 4;\nadd.u32 %r5, %r5, "
+                              "%r1;\nld.shared.b32 %r6, [%r5];\n";
+
+//===----------------------------------------------------------------------===//
+// Races
+//===----------------------------------------------------------------------===//
+
+TEST_F(CheckTest, BarriersOrderABlock) {
+  expectNone(kWrite + "bar.sync 0;\n" + kReadOther);
+  expectNone(kWrite + "bar.sync 0;\n" + kReadOther + "bar.sync 0;\n" + kWrite);
+  expectNone(kWrite + "barrier.sync 1;\n" + kReadOther);
+  expectNone(kWrite + "bar.sync 2, 64;\n" + kReadOther);
+}
+
+TEST_F(CheckTest, AMissingBarrierIsARace) {
+  for (uint64_t seed : {0u, 1u, 2u, 3u}) {
+    const auto &found = check(kWrite + kReadOther, {1}, {64}, seed);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].kind, Kind::Race);
+    EXPECT_NE(found[0].message.find("ld.shared.b32"), std::string::npos);
+    EXPECT_NE(found[0].message.find("st.shared.b32"), std::string::npos);
+    EXPECT_NE(found[0].message.find("\"s\" + "), std::string::npos);
+  }
+}
+
+TEST_F(CheckTest, AWriteAfterAReadIsARace) {
+  const auto &found = check(kWrite + "bar.sync 0;\n" + kReadOther + kWrite);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Kind::Race);
+}
+
+TEST_F(CheckTest, LanesOfAWarpNeedABarrierToo) {
+  expectNone(kWrite + "bar.warp.sync -1;\n" + kReadNext);
+  expectNone(kWrite + "bar.warp.sync -1;\n" + kReadNext +
+             "bar.warp.sync -1;\n" + kWrite);
+  const auto &found = check(kWrite + kReadNext);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Kind::Race);
+  EXPECT_FALSE(
+      check(kWrite + "shfl.sync.bfly.b32 %r7, %r0, 1, 31, -1;\n" + kReadNext)
+          .empty());
+}
+
+TEST_F(CheckTest, AWarpBarrierOrdersItsMembersOnly) {
+  // Pairs that are members of one barrier each: lanes below and above 16.
+  const std::string halves =
+      "setp.lt.u32 %p0, %r0, 16;\n@%p0 bra L;\nbar.warp.sync 0xffff0000;\nbra "
+      "M;\nL: bar.warp.sync 0xffff;\nM: ";
+  expectNone(kWrite + halves + kReadNext, {1}, {32});
+  const std::string readFar = "xor.b32 %r5, %r2, 64;\nadd.u32 %r5, %r5, "
+                              "%r1;\nld.shared.b32 %r6, [%r5];\n";
+  EXPECT_FALSE(check(kWrite + halves + readFar, {1}, {32}).empty());
+  expectNone(kWrite + "bar.warp.sync -1;\n" + readFar, {1}, {32});
+}
+
+TEST_F(CheckTest, ABarrierOfOneWarpDoesNotOrderTheOther) {
+  EXPECT_FALSE(check(kWrite + "bar.warp.sync -1;\n" + kReadOther).empty());
+}
+
+TEST_F(CheckTest, ArrivingOrdersWhatCameBefore) {
+  // The first warp writes and arrives; the second waits and reads.
+  const std::string pair =
+      "setp.lt.u32 %p0, %r0, 32;\n@%p0 bra L;\nbar.sync 1, 64;\n" + kReadOther +
+      "bra M;\nL: " + kWrite + "bar.arrive 1, 64;\n";
+  expectNone(pair + "M: ret;");
+  EXPECT_FALSE(check(pair + kWrite + "M: ret;").empty());
+}
+
+TEST_F(CheckTest, BytesOfOneWordAreDifferentPlaces) {
+  expectNone("add.u32 %r5, %r1, %r0;\nst.shared.b8 [%r5], %r0;\nbar.sync "
+             "0;\nld.shared.b8 %r6, [%r5];");
+  EXPECT_FALSE(check("add.u32 %r5, %r1, %r0;\nst.shared.b8 [%r5], "
+                     "%r0;\nxor.b32 %r6, %r0, 1;\nadd.u32 %r6, %r6, "
+                     "%r1;\nld.shared.b8 %r6, [%r6];")
+                   .empty());
+}
+
+TEST_F(CheckTest, BlocksRaceInGlobalMemory) {
+  const std::string store = "st.global.b32 [%rd3], %r0;\n";
+  expectNone(store);
+  const auto &found = check(store, {2});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Kind::Race);
+  EXPECT_NE(found[0].message.find("\"a\" + "), std::string::npos)
+      << found[0].message;
+  // Neither do barriers order them, nor does it matter who reads.
+  EXPECT_FALSE(check(store + "bar.sync 0;\n", {2}).empty());
+  EXPECT_FALSE(
+      check("setp.eq.u32 %p0, %r4, 0;\n@%p0 st.global.b32 [%rd3], %r0;\n@!%p0 "
+            "ld.global.b32 %r5, [%rd3];\n",
+            {2})
+          .empty());
+  expectNone("ld.global.b32 %r5, [%rd3];\n", {3});
+}
+
+TEST_F(CheckTest, AtomicsDoNotRaceWithEachOther) {
+  expectNone("red.global.add.u32 [%rd0], 1;\n", {2});
+  expectNone("atom.shared.add.u32 %r5, [%r1], 0;\n"
+             "ld.relaxed.gpu.global.b32 %r6, [%rd0];\n"
+             "red.global.add.u32 [%rd0], 1;\n",
+             {2});
+  EXPECT_FALSE(check("red.global.add.u32 [%rd0], 1;\nld.global.b32 %r6, "
+                     "[%rd0];\n",
+                     {2})
+                   .empty());
+  // Atomic for the block alone.
+  EXPECT_FALSE(
+      check("red.relaxed.cta.global.add.u32 [%rd0], 1;\n", {2}).empty());
+}
+
+/// The last block to come reads what all have written.
+std::string lastBlock(const std::string &release, const std::string &acquire) {
+  return "setp.ne.u32 %p0, %r0, 0;\nmul.wide.u32 %rd5, %r4, 4;\nmov.u64 %rd6, "
+         "data;\nadd.s64 %rd6, %rd6, %rd5;\n@%p0 bra END;\n"
+         "st.global.b32 [%rd6], %r4;\n" +
+         release +
+         "mov.u64 %rd7, flag;\natom.global.add.u32 %r5, [%rd7], 1;\n" +
+         acquire +
+         "setp.ne.u32 %p1, %r5, 3;\n@%p1 bra END;\nmov.u64 %rd6, data;\n"
+         "ld.global.b32 %r6, [%rd6];\nld.global.b32 %r7, [%rd6+4];\n"
+         "ld.global.b32 %r8, [%rd6+8];\nld.global.b32 %r9, [%rd6+12];\n"
+         "END: ret;";
+}
+
+TEST_F(CheckTest, FencesAndAtomicsOrderBlocks) {
+  expectNone(lastBlock("membar.gl;\n", "membar.gl;\n"), {4});
+  expectNone(lastBlock("fence.acq_rel.gpu;\n", "fence.sc.gpu;\n"), {4});
+  EXPECT_FALSE(check(lastBlock("", "membar.gl;\n"), {4}).empty());
+  EXPECT_FALSE(check(lastBlock("membar.gl;\n", ""), {4}).empty());
+  EXPECT_FALSE(check(lastBlock("membar.cta;\n", "membar.gl;\n"), {4}).empty());
+  EXPECT_FALSE(check(lastBlock("membar.gl;\n", "membar.cta;\n"), {4}).empty());
+}
+
+TEST_F(CheckTest, ReleasingAndAcquiringAtomicsOrderBlocks) {
+  std::string body = lastBlock("", "");
+  const std::string plain = "atom.global.add.u32";
+  body.replace(body.find(plain), plain.size(),
+               "atom.acq_rel.gpu.global.add.u32");
+  expectNone(body, {4});
+}
+
+TEST_F(CheckTest, ABarrierPassesOnWhatOneThreadHasHeard) {
+  // All threads of a block write, thread 0 tells; the last block's read.
+  const std::string body =
+      "shl.b32 %r5, %r4, 5;\nadd.u32 %r5, %r5, %r0;\nmul.wide.u32 %rd5, %r5, "
+      "4;\nadd.s64 %rd6, %rd0, %rd5;\nst.global.b32 [%rd6], %r0;\nbar.sync "
+      "0;\nmov.b32 %r6, 0;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;\nmembar.gl;\n"
+      "mov.u64 %rd7, flag;\natom.global.add.u32 %r6, [%rd7], 1;\nmembar.gl;\n"
+      "st.shared.b32 [%r1], %r6;\nL: bar.sync 0;\nld.shared.b32 %r6, [%r1];\n"
+      "setp.ne.u32 %p1, %r6, 1;\n@%p1 bra END;\nld.global.b32 %r7, [%rd3];\n"
+      "ld.global.b32 %r7, [%rd3+128];\nEND: ret;";
+  expectNone(body, {2}, {32});
+  std::string bad = body;
+  bad.replace(bad.find("membar.gl;\n"), 11, "");
+  EXPECT_FALSE(check(bad, {2}, {32}).empty());
+}
+
+TEST_F(CheckTest, LanesThatWriteTheSameAgree) {
+  expectNone("mov.b32 %r5, 7;\nst.shared.b32 [%r1], %r5;\n", {1}, {32});
+  EXPECT_FALSE(check("st.shared.b32 [%r1], %r0;\n", {1}, {32}).empty());
+}
+
+TEST_F(CheckTest, MbarriersOrderThreads) {
+  // The first thread makes it; all write, arrive and wait; all read.
+  const std::string start =
+      "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;\n"
+      "mbarrier.init.shared.b64 [%r1+2048], 64;\nL: bar.sync 0;\n";
+  const std::string wait =
+      "mbarrier.arrive.shared.b64 %rd8, [%r1+2048];\nW: "
+      "mbarrier.test_wait.shared.b64 %p1, [%r1+2048], %rd8;\n@!%p1 bra W;\n";
+  expectNone(start + kWrite + wait + kReadOther);
+  EXPECT_FALSE(check(start + wait + kWrite + kReadOther).empty());
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+const std::string kCopy =
+    "cp.async.ca.shared.global [%r3], [%rd3], 4;\ncp.async.commit_group;\n";
+const std::string kReadOwn = "ld.shared.b32 %r6, [%r3];\n";
+
+TEST_F(CheckTest, CopiesNeedAWait) {
+  expectNone(kCopy + "cp.async.wait_group 0;\n" + kReadOwn);
+  expectNone(kCopy + "cp.async.wait_all;\n" + kReadOwn);
+  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+            kCopy + kReadOwn);
+  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+            kCopy + "cp.async.wait_group 1;\n" + kReadOwn);
+  expectNone(kCopy +
+             "cp.async.ca.shared.global [%r3+1024], [%rd3], "
+             "4;\ncp.async.commit_group;\ncp.async.wait_group 1;\n" +
+             kReadOwn);
+}
+
+TEST_F(CheckTest, OthersNeedABarrierBehindTheWait) {
+  expectNone(kCopy + "cp.async.wait_group 0;\nbar.sync 0;\n" + kReadOther);
+  const auto &found = check(kCopy + "cp.async.wait_group 0;\n" + kReadOther);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Kind::Race);
+}
+
+TEST_F(CheckTest, ACopyOverWhatOthersReadIsARace) {
+  const auto &found = check(kWrite + "bar.sync 0;\n" + kReadOther + kCopy +
+                            "cp.async.wait_all;\n");
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Kind::Race);
+  expectNone(kWrite + "bar.sync 0;\n" + kReadOther + "bar.sync 0;\n" + kCopy +
+             "cp.async.wait_all;\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Undefined values
+//===----------------------------------------------------------------------===//
+
+const std::string kRead = "ld.shared.b32 %r6, [%r3];\n";
+const std::string kDecide =
+    "setp.eq.u32 %p1, %r7, 0;\n@%p1 bra E;\nadd.u32 %r8, %r0, 1;\nE: ret;";
+
+TEST_F(CheckTest, UnwrittenMemoryMustNotDecideABranch) {
+  expectOne(Kind::Undefined, {"bra", "ld.shared.b32", "\"s\" + "},
+            kRead + "mov.b32 %r7, %r6;\n" + kDecide);
+  expectOne(Kind::Undefined, {"bra"},
+            kRead + "add.u32 %r7, %r6, 3;\n" + kDecide);
+  expectOne(Kind::Undefined, {"bra", "\"b\" + "},
+            "ld.global.b32 %r7, [%rd4];\n" + kDecide);
+  expectNone("ld.global.b32 %r7, [%rd3];\n" + kDecide);
+  expectNone(kWrite + kRead + "mov.b32 %r7, %r6;\n" + kDecide);
+  expectNone(kRead);
+}
+
+TEST_F(CheckTest, MasksAndChoicesWithConstantsClear) {
+  expectNone(kRead + "and.b32 %r7, %r6, 0;\n" + kDecide);
+  expectNone(kRead + "or.b32 %r7, %r6, -1;\n" + kDecide);
+  expectNone(kRead + "shr.u32 %r7, %r6, 31;\nshr.u32 %r7, %r7, 1;\n" + kDecide);
+  expectNone(kRead + "bfi.b32 %r7, %r0, %r6, 0, 32;\n" + kDecide);
+  expectNone(kRead + "lop3.b32 %r7, %r6, 0, 0, 0xC0;\n" + kDecide);
+  expectNone(kRead +
+             "setp.lt.u32 %p2, %r0, 99;\nselp.b32 %r7, %r0, %r6, "
+             "%p2;\n" +
+             kDecide);
+  expectOne(Kind::Undefined, {"bra"},
+            kRead + "and.b32 %r7, %r6, 1;\n" + kDecide);
+  expectOne(Kind::Undefined, {"bra"},
+            kRead + "mul.lo.u32 %r7, %r6, 0;\n" + kDecide);
+  expectOne(Kind::Undefined, {"bra"},
+            kRead +
+                "setp.lt.u32 %p2, %r0, 0;\nselp.b32 %r7, %r0, %r6, "
+                "%p2;\n" +
+                kDecide);
+}
+
+TEST_F(CheckTest, HalvesAreTrackedApart) {
+  const std::string low = "st.shared.b16 [%r3], %h0;\n";
+  expectNone("mov.b16 %h0, 1;\n" + low + kRead + "and.b32 %r7, %r6, 0xffff;\n" +
+             kDecide);
+  expectOne(Kind::Undefined, {"bra"},
+            "mov.b16 %h0, 1;\n" + low + kRead + "shr.u32 %r7, %r6, 16;\n" +
+                kDecide);
+  expectNone("mov.b16 %h0, 1;\n" + low + kRead +
+             "mov.b32 {%h1, %h2}, %r6;\ncvt.u32.u16 %r7, %h1;\n" + kDecide);
+  expectNone("mov.b16 %h0, 1;\n" + low + kRead +
+             "prmt.b32 %r7, %r6, 0, 0x4410;\n" + kDecide);
+}
+
+TEST_F(CheckTest, UnwrittenMemoryMustNotBecomeAnAddressOrAResult) {
+  expectOne(Kind::Undefined, {"st.global.b32", "what it stores"},
+            kRead + "st.global.b32 [%rd3], %r6;\n");
+  // Lanes whose value is not stored do not count.
+  expectNone(kRead + "setp.gt.u32 %p3, %r0, 99;\n@%p3 st.global.b32 [%rd3], "
+                     "%r6;\n");
+  const auto &found = check(kRead + "and.b32 %r7, %r6, 1020;\nadd.u32 %r7, "
+                                    "%r7, %r1;\nld.shared.b32 %r8, [%r7];\n");
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found[0].message.find("its address"), std::string::npos);
+}
+
+TEST_F(CheckTest, RegistersThatWereNeverSet) {
+  expectOne(Kind::Undefined, {"never set"}, "st.global.b32 [%rd3], %r20;\n");
+  // Set on one way only.
+  expectOne(Kind::Undefined, {"st.global.b32"},
+            "setp.lt.u32 %p2, %r0, 8;\n@%p2 bra L;\nmov.b32 %r20, 1;\nL: "
+            "st.global.b32 [%rd3], %r20;\n");
+  expectOne(Kind::Undefined, {"bra", "where it goes"},
+            "@%p5 bra L;\nmov.b32 %r5, 1;\nL: ret;");
+}
+
+TEST_F(CheckTest, PredicatesThatDecideAloneClear) {
+  expectNone(kRead + "setp.lt.u32 %p2, %r0, 0;\nsetp.eq.and.u32 %p1, %r6, 0, "
+                     "%p2;\n@%p1 bra E;\nadd.u32 %r8, %r0, 1;\nE: ret;");
+  expectNone(kRead + "setp.lt.u32 %p2, %r0, 0;\nsetp.eq.u32 %p3, %r6, "
+                     "0;\nand.pred %p1, %p2, %p3;\n@%p1 bra E;\nadd.u32 %r8, "
+                     "%r0, 1;\nE: ret;");
+  expectOne(Kind::Undefined, {"bra"},
+            kRead + "setp.lt.u32 %p2, %r0, 99;\nsetp.eq.u32 %p3, %r6, "
+                    "0;\nand.pred %p1, %p2, %p3;\n@%p1 bra E;\nadd.u32 %r8, "
+                    "%r0, 1;\nE: ret;");
+}
+
+TEST_F(CheckTest, ShufflesCarryWhatALaneHas) {
+  // Lane 0 alone writes; all take its value.
+  const std::string one = "setp.eq.u32 %p2, %r0, 0;\n@%p2 st.shared.b32 [%r3], "
+                          "%r0;\n" +
+                          kRead;
+  expectNone(one + "shfl.sync.idx.b32 %r7, %r6, 0, 31, -1;\n" + kDecide, {1},
+             {32});
+  expectOne(Kind::Undefined, {"bra"},
+            one + "shfl.sync.idx.b32 %r7, %r6, 1, 31, -1;\n" + kDecide, {1},
+            {32});
+}
+
+TEST_F(CheckTest, ProductsOfMatricesKeepColumnsApart) {
+  // b is undefined in column 7 alone: lanes 28 to 31.
+  const std::string product =
+      "setp.lt.u32 %p2, %r0, 28;\n@%p2 st.shared.b32 [%r3], 0;\n" + kRead +
+      "mov.b32 %r9, 0;\nmov.b32 %f0, 0f00000000;\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
+      "{%r9,%r9}, {%r6}, {%f0,%f0,%f0,%f0};\nand.b32 %r10, %r0, "
+      "3;\nsetp.lt.u32 %p3, %r10, 3;\n";
+  // Columns 0 to 5 in all lanes, 6 and 7 in every fourth.
+  expectNone(product + "@%p3 st.global.f32 [%rd3], %f2;\n", {1}, {32});
+  expectNone(product + "st.global.f32 [%rd3], %f1;\n", {1}, {32});
+  expectOne(Kind::Undefined, {"st.global.f32"},
+            product + "st.global.f32 [%rd3], %f4;\n", {1}, {32});
+}
+
+TEST_F(CheckTest, ModuleVariablesBeginAsZeros) {
+  expectNone("mov.u64 %rd6, data;\nld.global.b32 %r7, [%rd6];\n" + kDecide);
+}
+
+TEST_F(CheckTest, CallsPassWhatIsDefined) {
+  Checker mine;
+  const std::string text =
+      header() +
+      ".func (.param .b32 r) f (.param .b32 x, .reg .b32 y) {\n"
+      ".reg .b32 %a, %b; ld.param.b32 %a, [x]; add.u32 %b, %a, y;\n"
+      "st.param.b32 [r], %b; ret; }\n" +
+      kernel(
+          ".reg .b32 %r<8>; .reg .b64 %rd; .reg .pred %p; .param .b32 x, y;\n"
+          "ld.param.u64 %rd, [a];\nmov.u32 %r0, %tid.x;\nst.param.b32 [x], "
+          "%r0;\ncall (y), f, (x, %r0);\nld.param.b32 %r1, [y];\n"
+          "setp.eq.u32 %p, %r1, 5;\n@%p bra E;\nst.global.b32 [%rd], 1;\n"
+          "E: ret;",
+          ".param .u64 a");
+  Device device(text, &mine);
+  const uint64_t a = device.buffer(std::vector<uint32_t>(64, 1), "a");
+  device.mustRun("k", {1}, {1}, a);
+  for (const Finding &finding : mine.findings())
+    ADD_FAILURE() << finding.message;
+}
+
+//===----------------------------------------------------------------------===//
+// Faults and repetition
+//===----------------------------------------------------------------------===//
+
+TEST_F(CheckTest, FaultsAreFindings) {
+  const auto &found = check("ld.global.b32 %r5, [%rd3+4096];\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Kind::Fault);
+  EXPECT_NE(found[0].message.find("\"a\""), std::string::npos)
+      << found[0].message;
+}
+
+TEST_F(CheckTest, WhatHappensOftenIsToldOnce) {
+  const auto &found = check("st.global.b32 [%rd3], %r0;\n", {5});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_GT(found[0].count, 100u);
+}
+
+} // namespace
