@@ -10,12 +10,16 @@
 #include "kvc/Progress.h"
 #include "kvc/SimArguments.h"
 #include "kvc/SimList.h"
+#include "kvc/SimWatch.h"
 #include "kvc/SpecFile.h"
 #include "kvc/Table.h"
+
+#include "kvc/Sim/Check/Contraction.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 
@@ -30,6 +34,7 @@ struct SimOptions {
   std::vector<std::string> arguments;
   int64_t shared = 0, seed = 0, threads = 1, limit = 0;
   bool list = false, json = false;
+  SimWatchOptions watch;
 };
 
 /// FILE:LINE:COLUMN: message
@@ -92,7 +97,7 @@ std::string extentText(const sim::Extent3 &extent) {
 
 std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
                    const sim::LaunchResult &result, const SimArguments &given,
-                   double seconds, bool asJson) {
+                   double seconds, const SimWatch &watch, bool asJson) {
   if (asJson) {
     Json json;
     json["kernel"] = kernel;
@@ -106,6 +111,7 @@ std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
       json["buffers"].push_back({{"name", buffer.name},
                                  {"dtype", safetensors::nameOf(buffer.dtype)},
                                  {"shape", buffer.shape}});
+    watch.addTo(json, kernel);
     return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
   }
   Table table({{"kernel", Align::Left},
@@ -117,7 +123,50 @@ std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
   table.add({kernel, extentText(launch.grid), extentText(launch.block),
              std::to_string(result.steps), fixed(seconds, 3),
              fixed(double(result.steps) / seconds * 1e-6, 1)});
-  return result.printed + table.str();
+  return result.printed + table.str() + watch.text(kernel);
+}
+
+/// Runs the kernel again with products and sums that ptxas may make one, and
+/// tells of the first memory that then differs.
+void checkContraction(const SimOptions &options, const std::string &kernel,
+                      const sim::Module &module, sim::LaunchOptions launch,
+                      const SimArguments &given, const sim::Memory &memory,
+                      SimWatch &watch) {
+  const sim::Contraction contraction = sim::contractionOf(module);
+  if (contraction.sums.empty())
+    return;
+  sim::Memory other;
+  auto loaded = sim::LoadedModule::load(contraction.text, other);
+  if (!loaded)
+    throw failureAt(options.file, loaded.error().at, loaded.error().message);
+  const SimArguments again = simArguments(
+      options.arguments, sim::paramsOf((*loaded)->module(), kernel), other);
+  launch.params = again.params;
+  launch.observer = nullptr;
+  const sim::LaunchResult result = sim::launch(**loaded, kernel, other, launch);
+  if (result.fault)
+    throw failureAt(options.file, result.at,
+                    "with fma: " + result.fault->message);
+  for (size_t i = 0; i < given.buffers.size(); ++i) {
+    const SimBuffer &buffer = given.buffers[i];
+    const uint64_t bytes = memory.find(buffer.address, 1)->bytes;
+    const auto *before = memory.find(buffer.address, 1)->data();
+    const auto *after = other.find(again.buffers[i].address, 1)->data();
+    const auto [one, two] = std::mismatch(before, before + bytes, after);
+    if (one == before + bytes)
+      continue;
+    watch.add("fma",
+              "line " + std::to_string(contraction.sums.front().line) +
+                  (contraction.sums.size() == 1
+                       ? ""
+                       : " and " + std::to_string(contraction.sums.size() - 1) +
+                             " more") +
+                  ": a device may make fma of these sums and their "
+                  "products, and then byte " +
+                  std::to_string(one - before) + " of \"" + buffer.name +
+                  "\" differs");
+    return;
+  }
 }
 
 void writeBuffers(const SimArguments &given, const sim::Memory &memory,
@@ -136,7 +185,9 @@ void writeBuffers(const SimArguments &given, const sim::Memory &memory,
 }
 
 void simulate(const SimOptions &options) {
+  SimWatch watch(options.watch);
   sim::Memory memory;
+  memory.setObserver(watch.observer());
   auto loaded = sim::LoadedModule::load(readFile(options.file), memory);
   if (!loaded)
     throw failureAt(options.file, loaded.error().at, loaded.error().message);
@@ -154,6 +205,7 @@ void simulate(const SimOptions &options) {
   const SimArguments given = simArguments(
       options.arguments, sim::paramsOf(module.module(), kernel), memory);
   launch.params = given.params;
+  launch.observer = watch.observer();
   Progress progress("sim");
   progress.begin("run " + kernel);
   uint64_t told = 0;
@@ -170,13 +222,20 @@ void simulate(const SimOptions &options) {
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
   if (result.fault) {
-    print(result.printed);
+    print(result.printed + watch.findingsText());
     throw failureAt(options.file, result.at, result.fault->message);
   }
+  if (options.watch.checks)
+    checkContraction(options, kernel, module.module(), launch, given, memory,
+                     watch);
   if (output)
     writeBuffers(given, memory, *output);
-  print(report(kernel, launch, result, given, time.count(), options.json));
+  print(
+      report(kernel, launch, result, given, time.count(), watch, options.json));
   files.commit();
+  if (watch.findings() > 0)
+    throw Failure(options.file + ": expected a kernel without findings, got " +
+                  std::to_string(watch.findings()));
 }
 
 } // namespace
@@ -217,6 +276,15 @@ void kvc::addSimCommand(CLI::App &app) {
              "Of this machine, where blocks may run beside each other.");
   addInteger(*command, "--limit", options->limit, 0, INT64_MAX,
              "Warp instructions after which to give up; 0: none.");
+  addFlag(*command, "--count", options->watch.counts,
+          "Count instructions, memory traffic, bank conflicts, divergence.");
+  addFlag(*command, "--listing", options->watch.listing,
+          "Print the kernel's lines with counts before them.");
+  addFile(*command, "--ptxas", options->watch.ptxas,
+          "The output of ptxas -v, for occupancy.");
+  addFlag(*command, "--check", options->watch.checks,
+          "Look for races, values that were never set, missing waits, and "
+          "results that fma changes; findings exit with 1.");
   addFlag(*command, "--json", options->json, "Print JSON.");
   command->callback([options] { simulate(*options); });
 }

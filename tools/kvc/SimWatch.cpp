@@ -20,12 +20,10 @@ SimWatch::SimWatch(const SimWatchOptions &options) : options(options) {
     ptxasOutput = readFile(options.ptxas);
 }
 
-std::optional<sim::PtxasReport>
-SimWatch::ptxas(std::string_view kernel) const {
+std::optional<sim::PtxasReport> SimWatch::ptxas(std::string_view kernel) const {
   if (options.ptxas.empty())
     return std::nullopt;
-  std::optional<sim::PtxasReport> report =
-      sim::readPtxas(ptxasOutput, kernel);
+  std::optional<sim::PtxasReport> report = sim::readPtxas(ptxasOutput, kernel);
   if (!report)
     throw Failure(options.ptxas + ": expected what ptxas -v says of \"" +
                   std::string(kernel) + "\", got nothing of it");
