@@ -39,25 +39,43 @@ public:
   uint64_t steps = 0, accesses = 0;
 };
 
-TEST(SpeedTest, VectorDecode) {
-  std::ifstream file(KVC_TEST_DATA "/ptx/decode_vector.ptx");
+std::string textOf(const std::string &name) {
+  std::ifstream file(KVC_TEST_DATA "/ptx/" + name);
   std::stringstream text;
   text << file.rdbuf();
-  Device device(text.str());
-  const int tokens = 2048, heads = 4, group = 4, dim = 64;
-  // 1.0 everywhere, so that the output is too.
-  const uint64_t q =
-      device.buffer(std::vector<uint16_t>(size_t(heads) * group * dim, 0x3C00));
-  const uint64_t k = device.buffer(
-      std::vector<uint16_t>(size_t(tokens) * heads * dim, 0x3C00));
-  const uint64_t v = device.buffer(
-      std::vector<uint16_t>(size_t(tokens) * heads * dim, 0x3C00));
-  const uint64_t out =
-      device.buffer(std::vector<float>(size_t(heads) * group * dim));
+  return text.str();
+}
+
+std::vector<SimdLevel> levels() {
+  std::vector<SimdLevel> list;
   for (SimdLevel level :
-       {SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512}) {
-    if (!isSupported(level))
-      continue;
+       {SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512})
+    if (isSupported(level))
+      list.push_back(level);
+  return list;
+}
+
+void report(SimdLevel level, const char *mode, uint64_t steps, double seconds) {
+  std::printf("%-8s %-14s %9llu warp instructions %7.3f s %7.1f millions/s\n",
+              nameOf(level), mode, static_cast<unsigned long long>(steps),
+              seconds, double(steps) / seconds * 1e-6);
+}
+
+/// 1.0 in f16.
+std::vector<uint16_t> ones(int64_t count) {
+  return std::vector<uint16_t>(size_t(count), 0x3C00);
+}
+
+TEST(SpeedTest, VectorDecode) {
+  Device device(textOf("decode_vector.ptx"));
+  const int tokens = 2048, heads = 4, group = 4, dim = 64;
+  // All values are equal, so the output is.
+  const uint64_t q = device.buffer(ones(heads * group * dim));
+  const uint64_t k = device.buffer(ones(tokens * heads * dim));
+  const uint64_t v = device.buffer(ones(tokens * heads * dim));
+  const size_t count = size_t(heads) * group * dim;
+  const uint64_t out = device.buffer(std::vector<float>(count));
+  for (SimdLevel level : levels()) {
     Counter counter;
     for (Observer *observer : {static_cast<Observer *>(nullptr),
                                static_cast<Observer *>(&counter)}) {
@@ -67,20 +85,43 @@ TEST(SpeedTest, VectorDecode) {
       const LaunchResult result =
           device.mustRun("decode", {heads}, {32, group}, q, k, v, out, tokens,
                          heads, group, 0.125f);
-      const double seconds = processSeconds() - begin;
-      std::printf("%-8s %-14s %9llu warp instructions %7.1f millions/s\n",
-                  nameOf(level), observer ? "observed" : "",
-                  static_cast<unsigned long long>(result.steps),
-                  double(result.steps) / seconds * 1e-6);
+      report(level, observer ? "observed" : "", result.steps,
+             processSeconds() - begin);
       EXPECT_GT(result.steps, uint64_t(tokens) * heads * group * 20);
       if (observer) {
         EXPECT_EQ(counter.steps, result.steps);
       }
-      for (float value : device.read<float>(out, size_t(heads) * group * dim))
+      for (float value : device.read<float>(out, count))
         ASSERT_NEAR(value, 1.0f, 1e-6f);
     }
     EXPECT_GT(counter.accesses, uint64_t(tokens) * heads * group * 2);
   }
+}
+
+TEST(SpeedTest, TensorCoreDecode) {
+  Device device(textOf("decode_mma.ptx"));
+  const int tokens = 4096, heads = 8, group = 4, dim = 128;
+  const uint32_t parts = 8;
+  const uint64_t q = device.buffer(ones(heads * group * dim));
+  const uint64_t k = device.buffer(ones(int64_t(tokens) * heads * dim));
+  const uint64_t v = device.buffer(ones(int64_t(tokens) * heads * dim));
+  const size_t rows = size_t(parts) * 4 * heads * group;
+  const uint64_t out = device.buffer(std::vector<float>(rows * dim));
+  const uint64_t stats = device.buffer(std::vector<float>(rows * 2));
+  for (SimdLevel level : levels())
+    for (bool isChain : {false, true}) {
+      device.options.level = level;
+      device.options.mma.isChain = isChain;
+      const double begin = processSeconds();
+      const LaunchResult result =
+          device.mustRun("decodeMma", {heads, parts}, {128}, q, k, v, out,
+                         stats, tokens, heads, group, 0.01f);
+      report(level, isChain ? "mma as a chain" : "mma of A100", result.steps,
+             processSeconds() - begin);
+      // Each warp takes as many tokens, all of one weight.
+      for (float value : device.read<float>(out, rows * dim))
+        ASSERT_EQ(value, float(tokens) / (parts * 4));
+    }
 }
 
 } // namespace

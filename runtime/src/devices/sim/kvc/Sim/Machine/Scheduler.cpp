@@ -338,6 +338,14 @@ private:
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
+Fault outOfMemory(uint64_t bytes) {
+  Fault fault;
+  fault.kind = Fault::Kind::Limit;
+  fault.message = "launch: expected memory for blocks of " +
+                  std::to_string(bytes) + " bytes, got none";
+  return fault;
+}
+
 /// Blocks one by one, by several threads.
 void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
               Memory &memory, const std::vector<uint8_t> &constants,
@@ -348,9 +356,7 @@ void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
   std::map<uint64_t, std::string> printed;
   // The first block that fails stops those behind it, not those before.
   std::atomic<uint64_t> firstFault{count};
-  auto work = [&](bool isCaller) {
-    const HostFloatScope floats;
-    Worker worker(kernel, options, memory, constants);
+  auto runAll = [&](Worker &worker, bool isCaller) {
     BlockState block;
     Ticker ticker(options);
     for (;;) {
@@ -381,11 +387,27 @@ void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
           break;
       }
     }
+  };
+  auto work = [&](bool isCaller) {
+    const HostFloatScope floats;
+    Worker worker(kernel, options, memory, constants);
+    bool hasMemory = true;
+    try {
+      runAll(worker, isCaller);
+    } catch (const std::bad_alloc &) {
+      hasMemory = false;
+    }
     const std::lock_guard lock(mutex);
     result.steps += worker.state.steps;
+    if (!hasMemory) {
+      firstFault.store(0);
+      result.fault = outOfMemory(worker.bytesOfBlock());
+    }
   };
+  // One thread counts steps up to a limit.
+  const bool isAlone = options.observer || options.maxSteps != 0;
   const uint64_t threads =
-      options.observer ? 1 : std::clamp<uint64_t>(options.threads, 1, count);
+      isAlone ? 1 : std::clamp<uint64_t>(options.threads, 1, count);
   std::vector<std::thread> others;
   for (uint64_t i = 1; i < threads; ++i)
     others.emplace_back(work, false);
@@ -415,9 +437,14 @@ void runTogether(const ExecutableKernel &kernel, const LaunchOptions &options,
   auto startNext = [&](std::unique_ptr<BlockState> &block) {
     worker.start(*block, next++);
   };
-  while (next < std::min(count, room)) {
-    blocks.push_back(std::make_unique<BlockState>());
-    startNext(blocks.back());
+  try {
+    while (next < std::min(count, room)) {
+      blocks.push_back(std::make_unique<BlockState>());
+      startNext(blocks.back());
+    }
+  } catch (const std::bad_alloc &) {
+    result.fault = outOfMemory(worker.bytesOfBlock());
+    return;
   }
   while (!blocks.empty() && !worker.state.fault) {
     bool ran = false;
