@@ -67,8 +67,7 @@ Summary summarise(const kvc_spec *spec) {
                (scheme->parts.size() > 1 ? std::to_string(region.part)
                                          : std::string()),
            std::string(layout::nameOf(region.kind)),
-           layout::str(region.storage.addr), region.storage.width,
-           region.offset});
+           layout::str(region.storage), region.storage.width, region.offset});
   }
   summary.pageBytes = layout::pageBytes(*parsed, layout::TargetFamily::Host);
   return summary;

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/CacheDump.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Engine.h"
@@ -15,7 +16,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <deque>
 #include <limits>
 
 using namespace kvc;
@@ -28,63 +28,6 @@ struct RunOptions {
   int64_t appendChunk = 0, threads = 0;
   bool poison = false, json = false;
 };
-
-template <typename T>
-std::span<const std::byte> bytesOf(const std::vector<T> &values) {
-  return std::as_bytes(std::span(values));
-}
-
-/// The tensors of --dump-cache, and what they point into.
-class CacheDump {
-public:
-  CacheDump(const Engine &engine, const BatchInputs &inputs)
-      : engine(engine), inputs(inputs) {}
-
-  void add(const std::string &prefix, kvc_tensor which, Dump values);
-  std::span<const safetensors::Tensor> tensors() const { return list; }
-
-private:
-  void add(std::string name, safetensors::DType dtype, int64_t columns,
-           std::span<const std::byte> bytes) {
-    list.push_back(namedTensor(std::move(name), dtype,
-                               {inputs.keys(), engine.info().kv_heads, columns},
-                               bytes));
-  }
-
-  const Engine &engine;
-  const BatchInputs &inputs;
-  std::deque<Dump> dumps;
-  std::vector<uint8_t> noRawRows;
-  std::vector<safetensors::Tensor> list;
-};
-
-void CacheDump::add(const std::string &prefix, kvc_tensor which, Dump values) {
-  using safetensors::DType;
-  const Dump &kept = dumps.emplace_back(std::move(values));
-  const kvc_tensor_info info = engine.tensor(which);
-  add(prefix, DType::F32, info.channels, bytesOf(kept.values));
-  bool hasCodes = false;
-  for (size_t i = 0; i < kept.parts.size(); ++i) {
-    const kvc_part_info part = engine.part(which, static_cast<int64_t>(i));
-    if (part.raw)
-      continue;
-    hasCodes = true;
-    const PartDump &from = kept.parts[i];
-    const std::string name =
-        prefix + (info.lists_parts ? std::to_string(i) : "");
-    add(name + "_codes", part.signed_codes ? DType::I8 : DType::U8,
-        part.end - part.begin, bytesOf(from.codes));
-    add(name + "_scale", DType::F32, part.blocks, bytesOf(from.scales));
-    if (part.has_zero)
-      add(name + "_zero", DType::F32, part.blocks, bytesOf(from.zeros));
-  }
-  if (!hasCodes)
-    return;
-  // Rows are raw in segments only, and the specs that run have none.
-  noRawRows.resize(inputs.keys());
-  list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},
-                             bytesOf(noRawRows)));
-}
 
 nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
                                const Outputs &outputs, double appendUs,
@@ -164,16 +107,13 @@ void run(const RunOptions &options) {
                   {inputs.queries(), info.q_heads, info.value_dim},
                   outputs.out.bytes),
       namedTensor("lse", safetensors::DType::F32,
-                  {inputs.queries(), info.q_heads}, bytesOf(outputs.lse))};
+                  {inputs.queries(), info.q_heads},
+                  std::as_bytes(std::span(outputs.lse)))};
   output.write(results);
   if (dumpFile) {
-    CacheDump dump(engine, inputs);
-    dump.add(
-        "k", KVC_KEY,
-        engine.dump(cache.get(), sequences, inputs, KVC_KEY, threads.loop()));
-    dump.add(
-        "v", KVC_VALUE,
-        engine.dump(cache.get(), sequences, inputs, KVC_VALUE, threads.loop()));
+    CacheDump dump(engine, inputs, cache.get(), sequences);
+    dump.add("k", KVC_KEY, threads.loop());
+    dump.add("v", KVC_VALUE, threads.loop());
     dumpFile->write(dump.tensors());
   }
   const nlohmann::ordered_json stats =

@@ -34,7 +34,7 @@ int64_t runFrom(const Digits &digits, size_t begin, Dim dim) {
 bool setRun(TileOrder &order, const Storage &storage, size_t begin, Dim dim,
             int64_t extent) {
   order.run = runFrom(storage.addr, begin, dim);
-  order.isWholeRun = order.run == layout::extentOf(storage.addr, dim);
+  order.isWholeRun = order.run == layout::extentOf(storage, dim);
   order.perByte = storage.width < 8 ? 8 / storage.width : 1;
   return order.run % order.perByte == 0 && extent % order.perByte == 0;
 }
@@ -123,7 +123,7 @@ std::optional<TileOrder> tileOrder(const Storage &storage, Dim contracted,
 //===----------------------------------------------------------------------===//
 
 int64_t wordChannels(const Storage &storage) {
-  int64_t channels = layout::extentOf(storage.addr, 'c'), word = 8;
+  int64_t channels = layout::extentOf(storage, 'c'), word = 8;
   if (channels % (kWordBits / storage.width) == 0)
     word = std::max<int64_t>(word, kWordBits / storage.width);
   return word;
@@ -134,7 +134,7 @@ int64_t coveringChannels(const Storage &storage, int64_t slice) {
   // A slice begins at a multiple of its extent.
   int64_t furthest = word - std::gcd(slice, word);
   int64_t extent = (slice + furthest + word - 1) / word * word;
-  return std::min(extent, layout::extentOf(storage.addr, 'c'));
+  return std::min(extent, layout::extentOf(storage, 'c'));
 }
 
 /// The order of the tile with `onLanes` on the lanes, or of the tile that

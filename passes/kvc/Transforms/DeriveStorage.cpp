@@ -39,8 +39,12 @@ public:
     WalkResult result = getOperation().walk([&](Operation *op) {
       bool ok =
           TypeSwitch<Operation *, bool>(op)
-              .Case<kvk::LoadOp, kvk::LoadRowOp, kvk::StoreRowOp>([&](auto op) {
+              .Case([&](kvk::LoadOp op) {
                 return derive(op, layout::RegionKind::Codes);
+              })
+              .Case<kvk::LoadRowOp, kvk::StoreRowOp>([&](auto op) {
+                return derive(op, op.getHigh() ? layout::RegionKind::HighCodes
+                                               : layout::RegionKind::Codes);
               })
               .Case<kvk::LoadMetaOp, kvk::StoreMetaOp>([&](auto op) {
                 return derive(op, kvk::regionOf(op.getKind()));
@@ -74,8 +78,7 @@ private:
       remarked.push_back(region);
       emitChoice(op) << stringifyTensor(op.getTensor()) << " "
                      << layout::nameOf(kind) << ": " << storage.getWidth()
-                     << " bits in order "
-                     << layout::str(storage.getStorage().addr)
+                     << " bits in order " << layout::str(storage.getStorage())
                      << ", lowest first, in pages of " << pages.pageTokens
                      << " tokens; the spec's order \""
                      << spec::nameIn(spec::kOrderNames, spec.layout.order)

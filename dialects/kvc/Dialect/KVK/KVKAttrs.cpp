@@ -22,12 +22,16 @@ namespace kvc::layout {
 static llvm::hash_code hash_value(const Digit &digit) {
   return llvm::hash_combine(digit.dim, digit.place, digit.count);
 }
+static llvm::hash_code hash_value(const Step &step) {
+  return llvm::hash_combine(step.digit, step.bytes);
+}
 } // namespace kvc::layout
 
 namespace kvc::kvk {
 
 using layout::Digit;
 using layout::Digits;
+using layout::Step;
 
 //===----------------------------------------------------------------------===//
 // Digits
@@ -72,6 +76,27 @@ static void printDigits(AsmPrinter &printer, ArrayRef<Digit> digits) {
   llvm::interleaveComma(digits, printer, [&](const Digit &digit) {
     printer << layout::str(digit);
   });
+  printer << ']';
+}
+
+/// Steps, `c[32:4] * 34`.
+static ParseResult parseSteps(AsmParser &parser, SmallVector<Step> &steps) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        SmallVector<Digit, 1> digit;
+        int64_t bytes;
+        if (parseDigit(parser, digit) || parser.parseStar() ||
+            parser.parseInteger(bytes))
+          return failure();
+        steps.push_back({digit.front(), bytes});
+        return success();
+      });
+}
+
+static void printSteps(AsmPrinter &printer, ArrayRef<Step> steps) {
+  printer << '[';
+  llvm::interleaveComma(
+      steps, printer, [&](const Step &step) { printer << layout::str(step); });
   printer << ']';
 }
 
@@ -147,22 +172,31 @@ layout::RegisterLayout LayoutAttr::getLayout() const {
 
 StorageAttr StorageAttr::get(MLIRContext *context,
                              const layout::Storage &storage) {
-  return get(context, storage.width, ArrayRef(storage.addr));
+  return get(context, storage.width, ArrayRef(storage.addr),
+             ArrayRef(storage.steps));
 }
 
 LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  unsigned width, ArrayRef<Digit> addr) {
-  if (failed(verifyCover(emitError, addr))) // L1
+                                  unsigned width, ArrayRef<Digit> addr,
+                                  ArrayRef<Step> steps) {
+  SmallVector<Digit> all(addr);
+  for (const Step &step : steps)
+    all.push_back(step.digit);
+  if (failed(verifyCover(emitError, all))) // L1
     return failure();
-  if (failed(verifyNotReplicated(emitError, addr, "addr"))) // L4
+  if (failed(verifyNotReplicated(emitError, all, "addr"))) // L4
     return failure();
+  for (const Step &step : steps)
+    if (step.bytes <= 0) // C1
+      return emitError() << "steps: expected a positive number of bytes, got "
+                         << step.bytes;
   if (width == 0) // C1
     return emitError() << "width: expected a positive number, got 0";
   return success();
 }
 
 layout::Storage StorageAttr::getStorage() const {
-  return {toDigits(getAddr()), getWidth()};
+  return {toDigits(getAddr()), getWidth(), getSteps().vec()};
 }
 
 } // namespace kvc::kvk

@@ -16,6 +16,7 @@ class KVK_Attr<string name, string attrMnemonic, list<Trait> traits = []>
   let mnemonic = attrMnemonic;
 }
 
+class KVK_Steps<string what> : OptionalArrayRefParameter<"::kvc::layout::Step", what>;
 class KVK_Digits<string what> : OptionalArrayRefParameter<"::kvc::layout::Digit", what>;
 
 def KVK_LayoutAttr : KVK_Attr<"Layout", "layout"> {
@@ -56,21 +57,24 @@ def KVK_StorageAttr : KVK_Attr<"Storage", "storage"> {
   let summary = "The order of elements in memory.";
   let description = [{
     The digits of the address, lowest first, counted in elements of `width` bits.
+    Digits in `steps` add bytes of their own: blocks and tokens of records, rows
+    that end inside of a byte.
 
-    - L1: the digits of each dim are those of an extent: none twice, none missing
-      between the lowest and the highest. The lowest need not be 0: scales of
+    - L1: the digits of each dim, those of steps too, are those of an extent: none
+      twice, none missing between the lowest and the highest. The lowest need not be 0: scales of
       blocks of 32 tokens start at t5.
     - L4: `*` does not occur.
-    - C1: `width` is positive.
+    - C1: `width` is positive, and so are the bytes of steps.
 
     Example:
 
     ```mlir
     #kvk.storage<width = 4, addr = [c1, c2, c0, t0, t1, t2, t3, c3, c4, c5, c6, t4, t5]>
+    #kvk.storage<width = 8, addr = [c0, c1, c2, c3, c4], steps = [c[32:4] * 34, t[1:64] * 136]>
     ```
   }];
-  let parameters = (ins "unsigned":$width, KVK_Digits<"address">:$addr);
-  let assemblyFormat = "`<` struct($width, custom<Digits>($addr)) `>`";
+  let parameters = (ins "unsigned":$width, KVK_Digits<"address">:$addr, KVK_Steps<"bytes of digits">:$steps);
+  let assemblyFormat = "`<` struct($width, custom<Digits>($addr), custom<Steps>($steps)) `>`";
   let builders = [AttrBuilder<(ins "const ::kvc::layout::Storage &":$storage)>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

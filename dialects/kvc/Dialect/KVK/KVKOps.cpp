@@ -7,6 +7,7 @@
 #include "kvc/Dialect/KVK/KVKOps.h"
 #include "kvc/Dialect/KVC/CachePart.h"
 #include "kvc/Dialect/KVC/MemRefShape.h"
+#include "kvc/Layout/PageLayout.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -41,9 +42,13 @@ void KVKDialect::registerOps() {
 /// Extent of a dim that a storage's digits cover, from 0 on.
 static int64_t coveredExtent(StorageAttr storage, layout::Dim dim) {
   int64_t extent = 1;
-  for (const layout::Digit &digit : storage.getAddr())
+  auto cover = [&](const layout::Digit &digit) {
     if (digit.dim == dim)
       extent = std::max(extent, digit.place * digit.count);
+  };
+  llvm::for_each(storage.getAddr(), cover);
+  for (const layout::Step &step : storage.getSteps())
+    cover(step.digit);
   return extent;
 }
 
@@ -75,10 +80,11 @@ static LogicalResult verifyStorage(Op op, unsigned width, layout::Dim dim,
   return success();
 }
 
+/// `width`: the bits of a code that lie together.
 template <typename Op>
-static LogicalResult verifyCodeStorage(Op op, const spec::PartScheme &part) {
-  return verifyStorage(op, part.codec.bits, 'c', part.channels(),
-                       /*blockTokens=*/1);
+static LogicalResult verifyCodeStorage(Op op, unsigned width,
+                                       const spec::PartScheme &part) {
+  return verifyStorage(op, width, 'c', part.channels(), /*blockTokens=*/1);
 }
 
 static LogicalResult verifyChannels(Operation *op, int64_t got,
@@ -106,7 +112,7 @@ LogicalResult LoadOp::verify() {
   if (failed(verifyCodeElement(*this, tile.getElementType(), *part,
                                part->codec.bits))) // C3
     return failure();
-  return verifyCodeStorage(*this, *part); // C4
+  return verifyCodeStorage(*this, part->codec.bits, *part); // C4
 }
 
 void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
@@ -287,7 +293,14 @@ static LogicalResult verifyRow(Op op, VectorType row) {
   if (failed(verifyCodeElement(op, row.getElementType(), *part,
                                /*integerBits=*/8))) // C3
     return failure();
-  return verifyCodeStorage(op, *part); // C4
+  unsigned low = layout::lowBits(op.getCache().getType().getSpec().layout,
+                                 part->codec),
+           width = op.getHigh() ? part->codec.bits - low : low;
+  if (width == 0) // C5
+    return op.emitOpError("high: expected it only where bits of codes lie "
+                          "apart, codec ")
+           << spec::codecName(part->codec) << " has none";
+  return verifyCodeStorage(op, width, *part); // C4
 }
 
 LogicalResult LoadRowOp::verify() {

@@ -219,6 +219,8 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
   let description = [{
     Channels from `channel` on, one after the other whatever the order of the
     storage, as stored: an unsigned code or two's complement, extended to 8 bits.
+    Where bits of a code lie apart from the lower ones, those are loaded, or with
+    `high` the others, shifted down.
 
     | value | shape | element |
     |---|---|---|
@@ -228,7 +230,8 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
     - C2: the result has at most the part's channels.
     - C3: the result's element is the raw type for raw codecs, i8 for others.
     - C4: `storage` and `page` are given together, or not yet; the storage has the
-      codec's width, `page` tokens and the part's channels.
+      width of what lies together, `page` tokens and the part's channels.
+    - C5: `high` is given only where bits of codes lie apart.
 
     Example:
 
@@ -242,7 +245,7 @@ def KVK_LoadRowOp : KVK_Op<"load_row"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
-    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page, UnitAttr:$high);
   let results = (outs KVK_RowVector:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` qualified(type($cache)) `to` type($result)
@@ -264,7 +267,8 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     - C2: the vector has at most the part's channels.
     - C3: the vector's element is the raw type for raw codecs, i8 for others.
     - C4: `storage` and `page` are given together, or not yet; the storage has the
-      codec's width, `page` tokens and the part's channels.
+      width of what lies together, `page` tokens and the part's channels.
+    - C5: `high` is given only where bits of codes lie apart.
 
     Example:
 
@@ -279,7 +283,7 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "first channel">:$channel,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part,
-    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page, UnitAttr:$high);
   let assemblyFormat = [{
     $source `,` $cache `[` $kv_head `,` $token `]` `channels` $channel attr-dict `:` type($source) `,` qualified(type($cache))
   }];

@@ -21,6 +21,7 @@
 
 #include "kvc/Analysis/TileOrder.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Layout/PageLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -103,19 +104,49 @@ bool isWidening(Operation *op) {
   return isa<arith::SIToFPOp, arith::ExtFOp, DecodeFloatOp, LookupOp>(op);
 }
 
-bool onlyDotsRead(Value codes) {
-  if (auto load = codes.getDefiningOp<LoadCodesOp>()) {
-    const spec::Scheme *scheme =
-        spec::schemeOf(load.getCache().getType().getSpec(), load.getTensor());
-    if (crossesBytes(scheme->parts[load.getPart()].codec.bits))
-      return false;
-  }
-  return llvm::all_of(codes.getUses(), [](OpOperand &use) {
+/// Codes are multiplied by 16-bit weights.
+bool Converter::takesIntegers(LoadCodesOp load, Operation *decoding) {
+  if (!integerDots || !isInteger(load.getResult()) ||
+      load.getCache().getType().getSpec().io.query == spec::DType::F32)
+    return false;
+  SmallVector<float> table = tableOf(decoding);
+  return table.empty() ? !isa_and_nonnull<DecodeFloatOp>(decoding)
+                       : kvk::WidenOp::unitOf(table).has_value();
+}
+
+/// Whether a loop nest reads the codes in the order in which they are stored.
+bool Converter::dotReads(LoadCodesOp load, ContractOp contract) {
+  const spec::Spec &spec = load.getCache().getType().getSpec();
+  layout::PageLayout pages =
+      layout::pageLayout(spec, load.getTensor(), layout::TargetFamily::Host);
+  int64_t tokens = extentOf(load.getType(), "t"),
+          channels = isByBlocks(contract)
+                         ? extentOf(contract.getRhs().getType(), "e")
+                         : load.getType().getDimSize(1);
+  bool sumsTokens = !hasDim(contract.getType(), "t");
+  DotShape shape{sumsTokens ? 't' : 'c',
+                 sumsTokens ? 'c' : 't',
+                 sumsTokens ? tokens : channels,
+                 sumsTokens ? channels : tokens,
+                 takesIntegers(load, decodingBehind(contract.getRhs())),
+                 isInteger(load.getResult())};
+  const layout::Storage &storage =
+      pages.region(layout::RegionKind::Codes, load.getPart()).storage;
+  return operandLayout(storage, shape, shape.free) ||
+         operandLayout(storage, shape, shape.contracted);
+}
+
+bool Converter::onlyDotsRead(LoadCodesOp load) {
+  return onlyDotsRead(load.getResult(), load);
+}
+
+bool Converter::onlyDotsRead(Value codes, LoadCodesOp load) {
+  return llvm::all_of(codes.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<ContractOp>(user))
-      return use.getOperandNumber() == 1;
+    if (auto contract = dyn_cast<ContractOp>(user))
+      return use.getOperandNumber() == 1 && dotReads(load, contract);
     return (isWidening(user) || isa<SplitOp>(user)) &&
-           onlyDotsRead(user->getResult(0));
+           onlyDotsRead(user->getResult(0), load);
   });
 }
 
@@ -240,7 +271,6 @@ Converter::DotOperand Converter::operandOf(ContractOp contract) {
   operand.sumsTokens = !hasDim(contract.getType(), "t");
   operand.tokens = extentOf(rhs.getType(), "t");
   if (LoadCodesOp codes = codesBehind(rhs); codes && tiles[rhs].codes) {
-    const spec::Spec &spec = codes.getCache().getType().getSpec();
     operand.codes = codes;
     Operation *decoding = decodingBehind(rhs);
     SmallVector<float> table = tableOf(decoding);
@@ -248,9 +278,7 @@ Converter::DotOperand Converter::operandOf(ContractOp contract) {
       operand.table = builder.getDenseF32ArrayAttr(table);
     else if (auto decode = dyn_cast_if_present<DecodeFloatOp>(decoding))
       operand.format = decode.getFormatAttr();
-    operand.isInteger = integerDots && isInteger(codes.getResult()) &&
-                        spec.io.query != spec::DType::F32 && !operand.format &&
-                        (!operand.table || kvk::WidenOp::unitOf(table));
+    operand.isInteger = takesIntegers(codes, decoding);
     return operand;
   }
   operand.panel = flatRows(scratchOf(rhs));

@@ -37,6 +37,8 @@ struct StoredCodes {
 
   mlir::Type element; ///< iN or the raw type.
   int64_t centre = 0; ///< Added to a centred code before it is stored.
+  /// Bits that lie together where the others lie apart; 0: all do.
+  int64_t lowBits = 0;
 };
 
 /// Neighbouring tile operations that run in one loop nest.
@@ -47,9 +49,6 @@ struct Group {
 
 /// A cast of codes to floats: part of a dot's operand.
 bool isWidening(mlir::Operation *op);
-/// Whether a kvc.load_codes is read by contractions alone (through casts and
-/// splits of its channels), so that no element of it is ever materialised.
-bool onlyDotsRead(mlir::Value codes);
 
 /// Whether an operation mixes the channels of a row, so that it takes even wide
 /// rows as one vector.
@@ -165,6 +164,13 @@ private:
     mlir::Value scale, sum;
   };
   void findDotPatterns(mlir::Block &block);
+  /// Whether a kvc.load_codes is read by contractions alone (through casts and
+  /// splits of its channels) whose dots read its order, so that no element of
+  /// it is ever materialised.
+  bool onlyDotsRead(LoadCodesOp load);
+  bool onlyDotsRead(mlir::Value codes, LoadCodesOp load);
+  bool dotReads(LoadCodesOp load, ContractOp contract);
+  bool takesIntegers(LoadCodesOp load, mlir::Operation *decoding);
   /// Contractions without channels on the right are sums of metadata:
   /// elementwise products and a reduction.
   void expandSkinnyContracts();

@@ -114,7 +114,7 @@ LogicalResult Converter::addToGroup(Operation *op) {
     reinterpret(op);
     return success();
   }
-  if (isa<LoadCodesOp>(op) && onlyDotsRead(op->getResult(0))) {
+  if (auto load = dyn_cast<LoadCodesOp>(op); load && onlyDotsRead(load)) {
     tiles[op->getResult(0)].codes = op;
     return success();
   }

@@ -60,6 +60,17 @@ Value addConstant(OpBuilder &builder, Location loc, Value value,
       builder, loc, value, arith::ConstantOp::create(builder, loc, attribute));
 }
 
+/// A vector of codes with its bits moved by a constant.
+template <typename Op>
+Value shiftedBits(OpBuilder &builder, Location loc, Value codes,
+                  int64_t count) {
+  auto type = cast<VectorType>(codes.getType());
+  auto by = SplatElementsAttr::get(
+      type, builder.getIntegerAttr(type.getElementType(), count));
+  return Op::create(builder, loc, codes,
+                    arith::ConstantOp::create(builder, loc, by));
+}
+
 } // namespace
 
 /// Where row `row + r` of a kv head is: rows of all queries of a head follow
@@ -155,11 +166,19 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
             builder, loc, scalar(load.getToken()), iteration.iv("t"));
         StoredCodes codes(load.getCache().getType(), load.getTensor(),
                           load.getPart());
-        Value value = kvk::LoadRowOp::create(
-            builder, loc, shape.iterationType(), scalar(load.getCache()),
-            scalar(load.getKvHead()), token, channelOf(shape, iteration),
-            load.getTensor(), load.getPart(), /*storage=*/kvk::StorageAttr(),
-            /*page=*/IntegerAttr());
+        auto bits = [&](bool high) -> Value {
+          return kvk::LoadRowOp::create(
+              builder, loc, shape.iterationType(), scalar(load.getCache()),
+              scalar(load.getKvHead()), token, channelOf(shape, iteration),
+              load.getTensor(), load.getPart(), /*storage=*/kvk::StorageAttr(),
+              /*page=*/IntegerAttr(), high);
+        };
+        Value value = bits(/*high=*/false);
+        if (codes.lowBits)
+          value = arith::OrIOp::create(
+              builder, loc, value,
+              shiftedBits<arith::ShLIOp>(builder, loc, bits(/*high=*/true),
+                                         codes.lowBits));
         define(load.getResult(),
                addConstant(builder, loc, value, -codes.centre));
         return true;
@@ -184,11 +203,18 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         Value value =
             addConstant(builder, loc, inIteration(iteration, store.getSource()),
                         codes.centre);
-        kvk::StoreRowOp::create(
-            builder, loc, value, scalar(store.getCache()),
-            scalar(store.getKvHead()), scalar(store.getToken()),
-            channelOf(shape, iteration), store.getTensor(), store.getPart(),
-            /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
+        auto storeBits = [&](Value bits, bool high) {
+          kvk::StoreRowOp::create(
+              builder, loc, bits, scalar(store.getCache()),
+              scalar(store.getKvHead()), scalar(store.getToken()),
+              channelOf(shape, iteration), store.getTensor(), store.getPart(),
+              /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr(), high);
+        };
+        storeBits(value, /*high=*/false);
+        if (codes.lowBits)
+          storeBits(
+              shiftedBits<arith::ShRUIOp>(builder, loc, value, codes.lowBits),
+              /*high=*/true);
         return true;
       })
       .Case<StoreScaleOp, StoreZeroOp>([&](auto store) {

@@ -8,6 +8,8 @@
 
 #include "Converter.h"
 
+#include "kvc/Layout/PageLayout.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -90,6 +92,8 @@ StoredCodes::StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part) {
   element = IntegerType::get(context, scheme.codec.bits);
   bool isUnsigned = scheme.codec.isInt() &&
                     (scheme.codec.bits < 8 || scheme.zero != spec::Zero::None);
+  unsigned low = layout::lowBits(cache.getSpec().layout, scheme.codec);
+  lowBits = low < scheme.codec.bits ? low : 0;
   centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
 }
 

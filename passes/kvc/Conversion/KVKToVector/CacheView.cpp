@@ -112,9 +112,13 @@ LogicalResult CacheViews::finish() {
 static int64_t extentNamed(const layout::Storage &storage, bool tokens) {
   // Tokens may start above place 0 (blocks of tokens): count those below too.
   int64_t extent = 1;
-  for (const layout::Digit &digit : storage.addr)
+  auto cover = [&](const layout::Digit &digit) {
     if (digit.dim != 'h' && (digit.dim == 't') == tokens)
       extent = std::max(extent, digit.place * digit.count);
+  };
+  llvm::for_each(storage.addr, cover);
+  for (const layout::Step &step : storage.steps)
+    cover(step.digit);
   return extent;
 }
 
@@ -125,14 +129,16 @@ PageBytes::PageBytes(const layout::Storage &storage)
   for (const layout::Term &term : layout::termsOf(storage))
     if (term.dim != 'h')
       terms.push_back(term);
+  for (const layout::Step &step : storage.steps)
+    if (step.digit.dim != 'h')
+      steps.push_back(step);
 }
 
-Value PageBytes::elements(Emit &b, const layout::Term &term,
-                          Value index) const {
-  Value digit = b.div(index, term.place);
-  if (term.place * term.count < extents[term.dim == 't' ? 0 : 1])
-    digit = b.rem(digit, term.count);
-  return digit;
+Value PageBytes::digit(Emit &b, const layout::Digit &digit, Value index) const {
+  Value value = b.div(index, digit.place);
+  if (digit.place * digit.count < extents[digit.dim == 't' ? 0 : 1])
+    value = b.rem(value, digit.count);
+  return value;
 }
 
 Value PageBytes::bytes(Emit &b, layout::Dim dim, Value index,
@@ -141,13 +147,16 @@ Value PageBytes::bytes(Emit &b, layout::Dim dim, Value index,
   for (const layout::Term &term : terms) {
     if (term.dim != dim || term.place * term.count <= multiple)
       continue;
-    Value digit = elements(b, term, index);
+    Value value = digit(b, {dim, term.place, term.count}, index);
     int64_t bits = term.stride * width;
     if (bits % 8 == 0)
-      total = b.add(total, b.mul(digit, bits / 8));
+      total = b.add(total, b.mul(value, bits / 8));
     else
-      below = b.add(below, b.mul(digit, bits));
+      below = b.add(below, b.mul(value, bits));
   }
+  for (const layout::Step &step : steps)
+    if (step.digit.dim == dim && step.digit.place * step.digit.count > multiple)
+      total = b.add(total, b.mul(digit(b, step.digit, index), step.bytes));
   return b.add(total, b.div(below, 8));
 }
 
@@ -156,6 +165,9 @@ int64_t PageBytes::bytes(layout::Dim dim, int64_t index) const {
   for (const layout::Term &term : terms)
     if (term.dim == dim)
       bits += index / term.place % term.count * term.stride * width;
+  for (const layout::Step &step : steps)
+    if (step.digit.dim == dim)
+      bits += index / step.digit.place % step.digit.count * step.bytes * 8;
   return bits / 8;
 }
 
@@ -163,8 +175,11 @@ Value PageBytes::bits(Emit &b, layout::Dim dim, Value index) const {
   Value total = b.index(0);
   for (const layout::Term &term : terms)
     if (term.dim == dim)
-      total =
-          b.add(total, b.mul(elements(b, term, index), term.stride * width));
+      total = b.add(total, b.mul(digit(b, {dim, term.place, term.count}, index),
+                                 term.stride * width));
+  for (const layout::Step &step : steps)
+    if (step.digit.dim == dim)
+      total = b.add(total, b.mul(digit(b, step.digit, index), step.bytes * 8));
   return total;
 }
 

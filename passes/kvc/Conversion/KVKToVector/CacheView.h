@@ -73,9 +73,11 @@ public:
   unsigned width;
 
 private:
-  Value elements(Emit &b, const layout::Term &term, Value index) const;
+  /// The digit [place, place * count) of an index in `dim`.
+  Value digit(Emit &b, const layout::Digit &digit, Value index) const;
 
   std::vector<layout::Term> terms;
+  std::vector<layout::Step> steps;
   int64_t extents[2]; ///< Of t and of the other dim.
 };
 

@@ -21,7 +21,7 @@ struct Cover {
 
 Cover coverSlice(Emit &b, Value channel, int64_t slice,
                  const layout::Storage &storage) {
-  int64_t channels = layout::extentOf(storage.addr, 'c'),
+  int64_t channels = layout::extentOf(storage, 'c'),
           word = wordChannels(storage),
           extent = coveringChannels(storage, slice);
   Value begin =

@@ -10,6 +10,7 @@
 //           tokens that share their words;
 //   word    one word of neighbouring channels;
 //   bits    eight neighbouring channels in as many bytes as a code has bits;
+//   halves  bytes whose two codes are half a run of channels apart;
 //   single  one element anywhere.
 //
 //===----------------------------------------------------------------------===//
@@ -30,9 +31,11 @@ class RowAccess {
 public:
   template <typename Op>
   RowAccess(Emit &b, CacheViews &views, Op op, VectorType row)
-      : b(b), region(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
-                     layout::RegionKind::Codes, op.getPart(),
-                     op.getStorageAttr().getStorage(), *op.getPage()),
+      : b(b),
+        region(b, views, op.getCache(), op.getKvHead(), op.getTensor(),
+               op.getHigh() ? layout::RegionKind::HighCodes
+                            : layout::RegionKind::Codes,
+               op.getPart(), op.getStorageAttr().getStorage(), *op.getPage()),
         order(region.order), channel(op.getChannel()), count(row.getDimSize(0)),
         element(row.getElementType()) {
     choosePiece(op.getStorageAttr().getStorage(), *op.getPage());
@@ -62,13 +65,21 @@ public:
   }
 
 private:
-  enum class Piece : uint8_t { Lanes, Word, Bits, Single };
+  enum class Piece : uint8_t { Lanes, Word, Bits, Halves, Single };
 
   void choosePiece(const layout::Storage &storage, int64_t pageTokens) {
     constexpr int64_t kWidest = 64;
     if (crossesBytes(storage.width)) {
-      piece = Piece::Bits;
-      width = 8;
+      if (count % 8 == 0) {
+        piece = Piece::Bits;
+        width = 8;
+      }
+      return;
+    }
+    if (int64_t half = halfOfRun(storage);
+        half > 1 && count % (2 * half) == 0) {
+      piece = Piece::Halves;
+      width = 2 * half;
       return;
     }
     if (auto across = tileOrder(storage, 't', 'c', /*needsPairs=*/false,
@@ -90,6 +101,21 @@ private:
       width = below->group;
       bitOf = below->bitOf;
     }
+  }
+
+  /// The channels between the two codes of a byte, where whole bytes of a run
+  /// follow each other; 0 in other orders.
+  static int64_t halfOfRun(const layout::Storage &storage) {
+    if (storage.width != 4 || storage.addr.size() < 2 ||
+        storage.addr[0].dim != 'c')
+      return 0;
+    int64_t run = 1;
+    for (const layout::Digit &digit : llvm::drop_begin(storage.addr)) {
+      if (digit.dim != 'c' || digit.place != run)
+        break;
+      run *= digit.count;
+    }
+    return storage.addr[0].place == run ? run : 0;
   }
 
   Type vectorOf(Type element) const { return Emit::vectorOf(width, element); }
@@ -122,12 +148,44 @@ private:
                                   ArrayRef(bits)));
   }
 
-  /// Pointer to the byte of a single element, and its shift inside (i8).
-  std::pair<Value, Value> single(Value begin) {
+  /// Pointers to the first and the last byte of a single element, and its shift
+  /// in the first one.
+  struct Single {
+    Value first, last, shift;
+  };
+  Single single(Value begin) {
     Value bits = b.add(order.bits(b, 't', inPage),
                        order.bits(b, 'c', b.add(channel, begin)));
-    Value shift = arith::IndexCastOp::create(b, b.getI8Type(), b.rem(bits, 8));
-    return {b.offset(page, b.div(bits, 8)), shift};
+    Single at;
+    at.first = b.offset(page, b.div(bits, 8));
+    at.last = crossesBytes(order.width)
+                  ? b.offset(page, b.div(b.add(bits, order.width - 1), 8))
+                  : Value();
+    at.shift = arith::IndexCastOp::create(
+        b, at.last ? b.getIntegerType(16) : b.getI8Type(), b.rem(bits, 8));
+    return at;
+  }
+
+  /// The bytes of a code: one, or two as i16, which may be the same one.
+  Value bytesOf(const Single &at) {
+    Value first = b.loadBytes(at.first, element);
+    if (!at.last)
+      return first;
+    Type i16 = b.getIntegerType(16);
+    auto wide = [&](Value byte) -> Value {
+      return arith::ExtUIOp::create(b, i16, byte);
+    };
+    return b.bitOr(wide(first), b.shl(wide(b.loadBytes(at.last, element)), 8));
+  }
+
+  void storeBytesOf(const Single &at, Value bytes) {
+    if (at.last) {
+      // Of one byte for both, what the first one says remains.
+      Value last = b.shr(bytes, 8);
+      b.storeBytes(arith::TruncIOp::create(b, b.getI8Type(), last), at.last);
+      bytes = arith::TruncIOp::create(b, b.getI8Type(), bytes);
+    }
+    b.storeBytes(bytes, at.first);
   }
 
   /// Where the codes of a Bits piece begin.
@@ -159,15 +217,23 @@ private:
   Value loadPiece(Value begin) {
     Type i8 = b.getI8Type(), i32 = b.getI32Type();
     if (piece == Piece::Single) {
-      auto [pointer, shift] = single(begin);
-      Value value = b.loadBytes(pointer, element);
+      Single at = single(begin);
+      Value value = bytesOf(at);
       if (isSubByte())
-        value = b.mask(arith::ShRUIOp::create(b, value, shift), fieldMask());
+        value = b.mask(arith::ShRUIOp::create(b, value, at.shift), fieldMask());
+      if (at.last)
+        value = arith::TruncIOp::create(b, i8, value);
       return b.splat(value, 1);
     }
     if (piece == Piece::Bits)
       return loadBits(begin);
     Value pointer = pointerTo(begin);
+    if (piece == Piece::Halves) {
+      Value bytes = b.loadBytes(pointer, Emit::vectorOf(width / 2, i8));
+      SmallVector<int64_t> both = llvm::to_vector(llvm::seq<int64_t>(0, width));
+      return b.shuffle(b.mask(bytes, fieldMask()), b.shr(bytes, order.width),
+                       both);
+    }
     if (piece == Piece::Word || group > 1) {
       Value words = piece == Piece::Word
                         ? b.splat(b.loadBytes(pointer, i32), width)
@@ -231,16 +297,24 @@ private:
   void storePiece(Value row, Value begin) {
     Type i32 = b.getI32Type();
     if (piece == Piece::Single) {
-      auto [pointer, shift] = single(begin);
+      Single at = single(begin);
       Value value = vector::ExtractOp::create(b, row, 0);
-      if (isSubByte())
-        value = replaced(b.loadBytes(pointer, element),
-                         b.mask(value, fieldMask()), shift);
-      return b.storeBytes(value, pointer);
+      if (isSubByte()) {
+        value = b.mask(value, fieldMask());
+        if (at.last)
+          value = arith::ExtUIOp::create(b, b.getIntegerType(16), value);
+        value = replaced(bytesOf(at), value, at.shift);
+      }
+      return storeBytesOf(at, value);
     }
     if (piece == Piece::Bits)
       return storeBits(row, begin);
     Value pointer = pointerTo(begin);
+    if (piece == Piece::Halves) {
+      Value low = b.mask(b.slice(row, 0, width / 2), fieldMask());
+      Value high = b.shl(b.slice(row, width / 2, width / 2), order.width);
+      return b.storeBytes(b.bitOr(low, high), pointer);
+    }
     if (piece == Piece::Word || group > 1) {
       Value field = b.mask(b.widen(row, i32, /*isSigned=*/false), fieldMask());
       if (piece == Piece::Word) {

@@ -239,4 +239,34 @@ int64_t addressOf(const Storage &storage,
   return address;
 }
 
+int64_t bitAddressOf(const Storage &storage,
+                     std::initializer_list<std::pair<Dim, int64_t>> index) {
+  int64_t bits =
+      addressOf({storage.addr, storage.width}, index) * int64_t(storage.width);
+  for (const Step &step : storage.steps)
+    for (auto [dim, value] : index)
+      if (dim == step.digit.dim)
+        bits += value / step.digit.place % step.digit.count * step.bytes * 8;
+  return bits;
+}
+
+int64_t extentOf(const Storage &storage, Dim dim) {
+  int64_t extent = extentOf(storage.addr, dim);
+  for (const Step &step : storage.steps)
+    if (step.digit.dim == dim)
+      extent *= step.digit.count;
+  return extent;
+}
+
+std::string str(const Step &step) {
+  return str(step.digit) + " * " + std::to_string(step.bytes);
+}
+
+std::string str(const Storage &storage) {
+  std::string text = str(storage.addr);
+  for (const Step &step : storage.steps)
+    text += (text.empty() ? "" : " ") + std::string("+ ") + str(step);
+  return text;
+}
+
 } // namespace kvc::layout

@@ -93,14 +93,33 @@ struct RegisterLayout {
 std::string str(const RegisterLayout &layout);
 std::optional<RegisterLayout> parseRegisterLayout(std::string_view text);
 
+/// A digit that no dense order places: (index[dim] / place) % count steps of
+/// `bytes`. Records have other things between their elements, rows may end in
+/// the middle of a byte.
+struct Step {
+  Digit digit;
+  int64_t bytes;
+  bool operator==(const Step &) const = default;
+};
+
+/// "t0 t1 * 36": a step as text.
+std::string str(const Step &step);
+
 /// The byte order of one kind of element: digits of the address, counted in
-/// elements of `width` bits, lowest first. Strides follow from the order.
+/// elements of `width` bits, lowest first. Strides follow from the order. Steps
+/// are added to that.
 struct Storage {
   Digits addr;
   unsigned width = 8; ///< Bits of an element.
+  std::vector<Step> steps = {};
 
   bool operator==(const Storage &) const = default;
 };
+
+/// Digits, then steps.
+std::string str(const Storage &storage);
+/// Extent of a dim, of its digits in steps too.
+int64_t extentOf(const Storage &storage, Dim dim);
 
 /// One summand of an address: ((index[dim] / place) % count) * stride, in
 /// elements. Adjacent digits of one dim with proportional strides are merged.
@@ -112,9 +131,13 @@ struct Term {
 
 /// The address as a sum of terms, fewest possible, lowest stride first.
 std::vector<Term> termsOf(const Storage &storage);
-/// Address of one element; `index` holds (dim, value) pairs, absent dims are 0.
+/// Address of one element in a storage without steps; `index` holds (dim,
+/// value) pairs, absent dims are 0.
 int64_t addressOf(const Storage &storage,
                   std::initializer_list<std::pair<Dim, int64_t>> index);
+/// The same in bits, of any storage.
+int64_t bitAddressOf(const Storage &storage,
+                     std::initializer_list<std::pair<Dim, int64_t>> index);
 /// The sum of the terms of `dims` alone: the part of an address that an index
 /// in those dims adds.
 std::vector<Term> termsOf(const Storage &storage, Dims dims);

@@ -121,11 +121,19 @@ struct RegionOrder {
   unsigned part;
   unsigned width; ///< Bits of an element.
   Digits inner, outer;
+  /// Rows that do not fill bytes, and what lies in records: digits of inner and
+  /// outer that are steps instead.
+  std::vector<Step> innerSteps = {}, outerSteps = {};
+  int64_t offset = 0; ///< Inside of a record.
 
   /// Bytes of one head inside a page, below the head's stride.
-  int64_t innerBytes() const { return extentOf(inner) * width / 8; }
+  int64_t innerBytes() const {
+    int64_t bytes = (extentOf(inner) * width + 7) / 8;
+    return innerSteps.empty() ? bytes : bytes * innerSteps.back().digit.count;
+  }
   int64_t pageBytes(int64_t heads) const {
-    return innerBytes() * heads * extentOf(outer);
+    int64_t bytes = innerBytes() * heads * extentOf(outer);
+    return outerSteps.empty() ? bytes : bytes * outerSteps.back().digit.count;
   }
 };
 
@@ -135,6 +143,7 @@ struct TensorOrder {
   bool isPaged = false;
   /// Heads lie beyond everything that grows: contiguous "hnd".
   bool headsOutside = false;
+  int64_t record = 0; ///< Bytes of a token and head, where they lie together.
   std::vector<RegionOrder> regions;
 };
 
@@ -175,6 +184,32 @@ std::optional<Storage> derivedOrder(const spec::PartScheme &part, Tensor tensor,
   return derived;
 }
 
+/// A whole digit of an extent.
+Digit digitOf(Dim dim, int64_t extent, int64_t place = 1) {
+  return {dim, place, extent};
+}
+
+/// A region of rows: `columns` elements of `dim` for each step of tokens.
+RegionOrder rowsOf(RegionKind kind, unsigned part, unsigned width, Dim dim,
+                   int64_t columns, const Digit &tokens, int64_t heads,
+                   bool headsOutside) {
+  RegionOrder rows{kind, part, width, digitsOf(dim, columns), {}};
+  int64_t bytes = (columns * width + 7) / 8;
+  if (columns * width % 8 != 0) { // The next row begins with a byte.
+    if (headsOutside)
+      rows.innerSteps = {{tokens, bytes}};
+    else
+      rows.outerSteps = {{tokens, bytes * heads}};
+    return rows;
+  }
+  Digits t = digitsOf('t', tokens.count, tokens.place);
+  if (headsOutside)
+    rows.inner = join(rows.inner, t);
+  else
+    rows.outer = t;
+  return rows;
+}
+
 void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
                 TargetFamily family, TensorOrder &result) {
   const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
@@ -186,41 +221,118 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
     if (!derived)
       order = Order::Nhd;
   }
+  bool isHnd = order == Order::Hnd;
+  if (derived)
+    result.regions.push_back(
+        {RegionKind::Codes, number, part.codec.bits, derived->addr, {}});
+  else
+    result.regions.push_back(rowsOf(RegionKind::Codes, number, part.codec.bits,
+                                    'c', part.channels(), digitOf('t', tokens),
+                                    result.heads, isHnd));
 
-  Digits c = digitsOf('c', part.channels()), t = digitsOf('t', tokens);
-  RegionOrder codes{RegionKind::Codes, number, part.codec.bits, {}, {}};
-  switch (order) {
-  case Order::Nhd:
-    codes.inner = c, codes.outer = t;
-    break;
-  case Order::Hnd:
-    codes.inner = join(c, t);
-    break;
-  default:
-    codes.inner = derived->addr;
+  if (part.scale && !part.scale->isStatic) {
+    int64_t blockTokens = part.scale->tokens;
+    assert(tokens % blockTokens == 0 && "refused: scale blocks across pages");
+    Digit t = digitOf('t', tokens / blockTokens, blockTokens);
+    // Beside contiguous "auto" codes rows too: blocks of tokens need not divide
+    // a page.
+    RegionOrder scales =
+        rowsOf(RegionKind::Scales, number, spec::bitsOf(part.scale->dtype), 'b',
+               part.blocks(), t, result.heads, isHnd);
+    if (derived && result.isPaged) {
+      scales.inner =
+          join(digitsOf('t', t.count, t.place), digitsOf('b', part.blocks()));
+      scales.outer = {};
+    }
+    result.regions.push_back(scales);
+    if (part.zero != spec::Zero::None) {
+      scales.kind = RegionKind::Zeros;
+      result.regions.push_back(std::move(scales));
+    }
   }
-  result.regions.push_back(std::move(codes));
-
-  if (!part.scale || part.scale->isStatic)
+  if (part.outliers == 0)
     return;
-  int64_t blockTokens = part.scale->tokens;
-  assert(tokens % blockTokens == 0 && "refused: scale blocks across pages");
-  Digits b = digitsOf('b', part.blocks());
-  t = digitsOf('t', tokens / blockTokens, blockTokens);
-  RegionOrder scales{
-      RegionKind::Scales, number, spec::bitsOf(part.scale->dtype), {}, {}};
-  if (order == Order::Hnd)
-    scales.inner = join(b, t);
-  else if (order == Order::Auto && result.isPaged)
-    scales.inner = join(t, b);
-  else // Beside contiguous "auto" codes too: blocks of tokens need not divide a
-       // page.
-    scales.inner = b, scales.outer = t;
-  result.regions.push_back(scales);
-  if (part.zero != spec::Zero::None) {
-    scales.kind = RegionKind::Zeros;
-    result.regions.push_back(std::move(scales));
+  for (RegionKind kind :
+       {RegionKind::OutlierIndices, RegionKind::OutlierValues})
+    result.regions.push_back(rowsOf(kind, number, 16, 'o', part.outliers,
+                                    digitOf('t', tokens), result.heads, isHnd));
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+/// A part behind what its record holds so far, one thing after the other.
+void addRecord(const spec::PartScheme &part, unsigned number,
+               TensorOrder &result) {
+  auto add = [&](RegionKind kind, unsigned width, Dim dim, int64_t count) {
+    RegionOrder region{kind, number, width, digitsOf(dim, count), {}};
+    region.offset = result.record;
+    result.regions.push_back(std::move(region));
+    result.record += (count * width + 7) / 8;
+  };
+  add(RegionKind::Codes, part.codec.bits, 'c', part.channels());
+  if (part.scale) {
+    unsigned width = spec::bitsOf(part.scale->dtype);
+    add(RegionKind::Scales, width, 'b', part.blocks());
+    if (part.zero != spec::Zero::None)
+      add(RegionKind::Zeros, width, 'b', part.blocks());
   }
+  if (part.outliers == 0)
+    return;
+  add(RegionKind::OutlierIndices, 16, 'o', part.outliers);
+  add(RegionKind::OutlierValues, 16, 'o', part.outliers);
+}
+
+/// Blocks of 32 codes behind their scale and zero.
+void addBlockRecord(const spec::PartScheme &part, const spec::Layout &layout,
+                    TensorOrder &result) {
+  constexpr int64_t kBlock = 32;
+  int64_t blocks = part.channels() / kBlock, bytes = 0;
+  std::vector<RegionOrder> regions;
+  auto add = [&](RegionKind kind, unsigned width, Dim dim, Digits inside) {
+    RegionOrder region{kind, 0, width, std::move(inside), {}};
+    region.offset = bytes;
+    bytes += extentOf(region.inner) * width / 8;
+    int64_t place = dim == 'c' ? kBlock : 1;
+    region.innerSteps = {{digitOf(dim, blocks, place), 0}};
+    regions.push_back(std::move(region));
+  };
+  add(RegionKind::Scales, 16, 'b', {});
+  if (part.zero != spec::Zero::None)
+    add(RegionKind::Zeros, 16, 'b', {});
+  unsigned low = lowBits(layout, part.codec);
+  if (low < part.codec.bits)
+    add(RegionKind::HighCodes, part.codec.bits - low, 'c',
+        digitsOf('c', kBlock));
+  // A byte holds a code of each half.
+  if (low == 4)
+    add(RegionKind::Codes, low, 'c',
+        join({bitOf('c', 4)}, digitsOf('c', kBlock / 2)));
+  else
+    add(RegionKind::Codes, low, 'c', digitsOf('c', kBlock));
+  for (RegionOrder &region : regions)
+    region.innerSteps.front().bytes = bytes;
+  std::sort(regions.begin(), regions.end(),
+            [](const RegionOrder &a, const RegionOrder &b) {
+              return a.kind < b.kind;
+            });
+  result.record = blocks * bytes;
+  result.regions = std::move(regions);
+}
+
+/// Heads follow each other, then tokens.
+void addRecords(const spec::Spec &spec, const spec::Scheme &scheme,
+                TensorOrder &result) {
+  if (spec.layout.order == Order::Ggml && !scheme.parts[0].codec.isRaw())
+    addBlockRecord(scheme.parts[0], spec.layout, result);
+  else
+    for (unsigned part = 0; part < scheme.parts.size(); ++part)
+      addRecord(scheme.parts[part], part, result);
+  for (RegionOrder &region : result.regions)
+    region.outerSteps = {
+        {digitOf('h', result.heads), result.record},
+        {digitOf('t', result.pageTokens), result.record * result.heads}};
 }
 
 TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
@@ -233,32 +345,49 @@ TensorOrder tensorOrder(const spec::Spec &spec, Tensor tensor,
   if (!scheme)
     return result;
   Order order = spec.layout.order;
-  assert((order == Order::Nhd || order == Order::Hnd || order == Order::Auto) &&
-         "refused: records per token");
-  result.headsOutside = order == Order::Hnd && !result.isPaged;
-  for (unsigned part = 0; part < scheme->parts.size(); ++part) {
-    assert(scheme->parts[part].outliers == 0 && "refused: outliers");
-    addRegions(spec, tensor, part, family, result);
+  if (order == Order::Ggml || order == Order::Token) {
+    addRecords(spec, *scheme, result);
+    return result;
   }
+  result.headsOutside = order == Order::Hnd && !result.isPaged;
+  for (unsigned part = 0; part < scheme->parts.size(); ++part)
+    addRegions(spec, tensor, part, family, result);
   return result;
+}
+
+/// The digits and steps of a region, heads included where they are inside.
+Storage storageOf(const TensorOrder &order, const RegionOrder &region) {
+  Storage storage{join(region.inner, {}), region.width, region.innerSteps};
+  int64_t heads = order.headsOutside ? 1 : order.heads;
+  if (region.innerSteps.empty() && region.outerSteps.empty()) {
+    storage.addr = join(join(region.inner, digitsOf('h', heads)), region.outer);
+    return storage;
+  }
+  if (order.record == 0 && heads > 1)
+    storage.steps.push_back({digitOf('h', heads), region.innerBytes()});
+  storage.steps.insert(storage.steps.end(), region.outerSteps.begin(),
+                       region.outerSteps.end());
+  std::erase_if(storage.steps,
+                [](const Step &step) { return step.digit.count == 1; });
+  return storage;
 }
 
 PageLayout pageLayoutOf(const TensorOrder &order) {
   PageLayout layout;
   layout.pageTokens = order.pageTokens;
-  Digits heads = order.headsOutside ? Digits() : digitsOf('h', order.heads);
   for (const RegionOrder &region : order.regions) {
-    Storage storage{join(join(region.inner, heads), region.outer),
-                    region.width};
+    int64_t offset = order.record    ? region.offset
+                     : order.isPaged ? layout.bytes
+                                     : 0;
     layout.regions.push_back(
-        {region.kind, region.part, std::move(storage), layout.bytes});
-    layout.bytes += align(region.pageBytes(order.heads));
+        {region.kind, region.part, storageOf(order, region), offset});
+    if (order.record == 0)
+      layout.bytes += align(region.pageBytes(order.heads));
   }
-  if (!order.isPaged) {
+  if (order.record)
+    layout.bytes = align(order.record * order.heads * order.pageTokens);
+  if (!order.isPaged)
     layout.bytes = 0;
-    for (Region &region : layout.regions)
-      region.offset = 0;
-  }
   return layout;
 }
 
@@ -269,7 +398,9 @@ PageLayout pageLayoutOf(const TensorOrder &order) {
 //===----------------------------------------------------------------------===//
 
 std::string_view nameOf(RegionKind kind) {
-  constexpr std::string_view names[] = {"codes", "scales", "zeros"};
+  constexpr std::string_view names[] = {"codes",           "scales",
+                                        "zeros",           "high codes",
+                                        "outlier indices", "outlier values"};
   return names[size_t(kind)];
 }
 
@@ -316,14 +447,21 @@ TensorStrides tensorStrides(const spec::Spec &spec, Tensor tensor,
                  : 0;
     int64_t begin = isKey ? 0 : other;
     for (size_t i = 0; i < layout.regions.size(); ++i)
-      strides.regions.push_back({begin + layout.regions[i].offset,
-                                 layout.bytes + other,
-                                 order.regions[i].innerBytes()});
+      strides.regions.push_back(
+          {begin + layout.regions[i].offset, layout.bytes + other,
+           order.record ? order.record : order.regions[i].innerBytes()});
     return strides;
   }
   assert(capacity % order.pageTokens == 0 &&
          "a contiguous cache grows by whole pages");
   int64_t pages = capacity / order.pageTokens;
+  if (order.record) {
+    int64_t page = order.record * order.heads * order.pageTokens;
+    for (const RegionOrder &region : order.regions)
+      strides.regions.push_back({region.offset, page, order.record});
+    strides.bytes = align(page * pages);
+    return strides;
+  }
   for (const RegionOrder &region : order.regions) {
     int64_t inner = region.innerBytes(), page = region.pageBytes(order.heads);
     strides.regions.push_back({strides.bytes, order.headsOutside ? inner : page,
@@ -351,10 +489,16 @@ std::string layoutTable(const spec::Spec &spec, TargetFamily family) {
       text += " | ";
       text += nameOf(region.kind);
       text += " | " + std::to_string(region.storage.width) + " | " +
-              std::to_string(region.offset) + " | " + str(region.storage.addr) +
+              std::to_string(region.offset) + " | " + str(region.storage) +
               " |\n";
     }
   return text;
+}
+
+unsigned lowBits(const spec::Layout &layout, const spec::Codec &codec) {
+  return layout.order == Order::Ggml && codec.isInt() && codec.bits < 8
+             ? 4
+             : codec.bits;
 }
 
 } // namespace kvc::layout

@@ -7,9 +7,9 @@
 // The one computation of where a cache keeps its bytes: the append kernel, the
 // attention kernel, the runtime and the documentation's tables all read it.
 //
-// A tensor (K or V) is a few *regions*: codes, scales, zeros, for each part of
-// its scheme. Inside a region the element (token t, kv head h, channel c) of a
-// page is at
+// A tensor (K or V) is a few *regions*: codes, scales, zeros, outliers, for
+// each part of its scheme. Inside a region the element (token t, kv head h,
+// channel c) of a page is at
 //
 //   region base + page number * page stride + h * head stride + in-page bytes
 //
@@ -59,20 +59,32 @@ std::optional<DotOperand> dotOperand(const spec::Codec &codec,
                                      spec::Tensor tensor, int64_t channels,
                                      int64_t tokens, TargetFamily family);
 
-enum class RegionKind : uint8_t { Codes, Scales, Zeros };
+enum class RegionKind : uint8_t {
+  Codes,
+  Scales,
+  Zeros,
+  HighCodes, ///< Bits of codes that lie apart from the lower ones.
+  OutlierIndices,
+  OutlierValues
+};
+
+/// Bits of a code in `Codes`; those above lie in `HighCodes`.
+unsigned lowBits(const spec::Layout &layout, const spec::Codec &codec);
 /// "codes", "scales", "zeros".
 std::string_view nameOf(RegionKind kind);
 
 struct Region {
   RegionKind kind;
   unsigned part = 0; ///< Index into Scheme::parts.
-  /// Digits of t in [0, pageTokens), of c (codes) or b (metadata), and of h.
-  /// The t digits of metadata begin at the tokens of a scale block. h is absent
-  /// where its stride depends on the capacity: contiguous "hnd". Kernels take
-  /// the terms of t and c or b (termsOf with dims) and add RegionStrides for
-  /// the rest.
+  /// Digits of t in [0, pageTokens), of c (codes), b (metadata) or o
+  /// (outliers), and of h. The t digits of metadata begin at the tokens of a
+  /// scale block. h is absent where its stride depends on the capacity:
+  /// contiguous "hnd". Kernels take the terms of t and c or b (termsOf with
+  /// dims) and add RegionStrides for the rest.
   Storage storage;
-  int64_t offset = 0; ///< Bytes from the start of the page slice; paged only.
+  /// Bytes from the start of the page slice; of contiguous caches those inside
+  /// of a record.
+  int64_t offset = 0;
 };
 
 /// How the page slice of one tensor is laid out.

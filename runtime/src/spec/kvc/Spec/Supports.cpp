@@ -67,9 +67,5 @@ const char *kvc::spec::unsupportedReason(const Spec &spec) {
     return "not lowered yet: segments";
   if (spec.layout.kind == LayoutKind::Ring)
     return "not lowered yet: layout ring";
-  if (spec.layout.order == Order::Ggml)
-    return "not lowered yet: order ggml";
-  if (spec.layout.order == Order::Token)
-    return "not lowered yet: order token";
   return nullptr;
 }

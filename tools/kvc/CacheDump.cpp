@@ -1,0 +1,106 @@
+//===- CacheDump.cpp - The tensors of --dump-cache ------------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/CacheDump.h"
+
+#include "kvc/CommandLine.h"
+#include "kvc/Inputs.h"
+#include "kvc/Layout/PageLayout.h"
+
+#include <algorithm>
+
+using namespace kvc;
+using safetensors::DType;
+
+template <typename T>
+static std::span<const std::byte> bytesOf(const std::vector<T> &values) {
+  return std::as_bytes(std::span(values));
+}
+
+void CacheDump::addRows(std::string name, DType dtype, int64_t columns,
+                        std::span<const std::byte> bytes) {
+  list.push_back(namedTensor(std::move(name), dtype,
+                             {inputs.keys(), engine.info().kv_heads, columns},
+                             bytes));
+}
+
+void CacheDump::addPart(const std::string &name, const kvc_part_info &part,
+                        const PartDump &from) {
+  addRows(name + "_codes", part.signed_codes ? DType::I8 : DType::U8,
+          part.end - part.begin, bytesOf(from.codes));
+  addRows(name + "_scale", DType::F32, part.blocks, bytesOf(from.scales));
+  if (part.has_zero)
+    addRows(name + "_zero", DType::F32, part.blocks, bytesOf(from.zeros));
+}
+
+void CacheDump::add(const std::string &prefix, kvc_tensor which,
+                    const kvc_parallel_for *threads) {
+  const Dump &kept =
+      dumps.emplace_back(engine.dump(cache, sequences, inputs, which, threads));
+  const kvc_tensor_info info = engine.tensor(which);
+  addRows(prefix, DType::F32, info.channels, bytesOf(kept.values));
+  bool hasCodes = false;
+  for (size_t i = 0; i < kept.parts.size(); ++i) {
+    const kvc_part_info part = engine.part(which, static_cast<int64_t>(i));
+    if (part.raw)
+      continue;
+    hasCodes = true;
+    addPart(prefix + (info.lists_parts ? std::to_string(i) : ""), part,
+            kept.parts[i]);
+  }
+  if (hasCodes) {
+    // Rows are raw in segments only, and the specs that run have none.
+    noRawRows.resize(inputs.keys());
+    list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},
+                               bytesOf(noRawRows)));
+  }
+  if (!kept.parts.empty() && engine.info().layout == KVC_CONTIGUOUS)
+    addRecords(prefix + "_pages", which);
+}
+
+/// The bytes of orders that keep a token's and head's together, as they lie in
+/// the cache.
+void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
+  const char *json = nullptr;
+  Diag().check(kvc_spec_json(engine.spec(), &json));
+  const auto spec = spec::parseSpec(json);
+  if (!spec)
+    throw Failure(spec.error().str());
+  if (spec->layout.order != spec::Order::Ggml &&
+      spec->layout.order != spec::Order::Token)
+    return;
+  auto regionsOf = [&](spec::Tensor tensor) {
+    return layout::pageLayout(*spec, tensor, layout::TargetFamily::Host)
+        .regions.size();
+  };
+  const size_t keyRegions = regionsOf(spec::Tensor::Key),
+               first = which == KVC_KEY ? 0 : keyRegions,
+               last = which == KVC_KEY
+                          ? keyRegions
+                          : keyRegions + regionsOf(spec::Tensor::Value);
+  std::vector<std::byte> &bytes = records.emplace_back();
+  const int64_t heads = engine.info().kv_heads;
+  int64_t record = 0;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    kvc_cache_view view{};
+    Diag diag;
+    diag.check(kvc_cache_get_view(cache, sequences[i], diag, &view));
+    const int64_t tokens = inputs.keyStarts[i + 1] - inputs.keyStarts[i];
+    if (tokens == 0)
+      continue;
+    // A record begins with whichever region is first in it.
+    const kvc_region &begin =
+        *std::min_element(view.regions + first, view.regions + last,
+                          [](const kvc_region &a, const kvc_region &b) {
+                            return a.base < b.base;
+                          });
+    record = begin.head_stride;
+    const auto *data = reinterpret_cast<const std::byte *>(begin.base);
+    bytes.insert(bytes.end(), data, data + tokens * heads * record);
+  }
+  list.push_back(
+      namedTensor(name, DType::U8, {inputs.keys(), heads * record}, bytes));
+}
