@@ -16,7 +16,8 @@ using namespace kvc::test;
 // Properties
 //===----------------------------------------------------------------------===//
 
-std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
+std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
+  const bool isApart = value == ValueIs::Apart;
   const std::vector<std::string> codecs = {
       "f32",       "f16",       "bf16",      "int8 none", "int8 min",
       "int8 code", "int7 code", "int6 none", "int5 min",  "int4 none",
@@ -35,20 +36,28 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
                                                "f32", "e8m0", "e4m3"};
   const std::vector<std::string> scaleChannels = {"-",  "all", "8",  "16",
                                                   "32", "64",  "odd"};
-  const std::vector<std::string> dims = {"16",  "24",  "40",  "64",
-                                         "72",  "80",  "96",  "112",
-                                         "128", "192", "256", "576"};
+  const std::vector<std::string> dims =
+      value == ValueIs::Key
+          ? std::vector<std::string>{"16", "40", "72", "128", "576"}
+          : std::vector<std::string>{"16", "24",  "40",  "64",  "72",  "80",
+                                     "96", "112", "128", "192", "256", "576"};
+  // Records are K's or V's alone.
+  std::vector<std::string> orders = {"nhd", "hnd", "auto"};
+  if (value != ValueIs::Interleaved)
+    orders.push_back("token");
+  if (isApart)
+    orders.push_back("ggml");
   const std::vector<std::string> floats = {"f16", "bf16", "f32"};
   const std::vector<std::string> noYes = {"no", "yes"};
   const std::vector<std::string> rotations = {"none", "8", "largest"};
 
   std::vector<Property> result = {
-      {"key.codec", interleaved ? kinds : codecs},
+      {"key.codec", isApart ? codecs : kinds},
       {"key.scale.dtype", scaleTypes},
       {"key.scale.channels", scaleChannels},
       {"key.extra", extras},
       {"key.rotate", rotations},
-      {"value.rotate", rotations},
+      {"key.parts", {"one", "two", "three"}},
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
       {"kv_heads", {"1", "2", "3"}},
@@ -59,7 +68,7 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
       {"alibi", noYes},
       {"sink_logits", noYes},
       {"scale", {"default", "0.3"}},
-      {"order", {"nhd", "hnd", "auto"}},
+      {"order", orders},
       {"query", floats},
       {"output", {"same", "f16", "bf16", "f32"}},
       {"append", {"0", "1", "3", "5", "16", "64"}},
@@ -77,7 +86,13 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
 
   std::vector<std::string> pages = {"1",  "2",  "4",   "8",  "16",
                                     "32", "64", "128", "256"};
-  if (interleaved) {
+  if (value == ValueIs::Key) {
+    result.push_back({"page", {"contiguous", "1", "8", "16", "64", "256"}});
+    result.push_back({"value_is_key", {"all", "slice"}});
+    return result;
+  }
+  result.push_back({"value.rotate", rotations});
+  if (value == ValueIs::Interleaved) {
     // V's scheme takes as many bytes as K's: the same one, or its counterpart.
     result.push_back({"page", pages});
     result.push_back({"value.codec", {"as key", "counterpart"}});
@@ -90,6 +105,7 @@ std::vector<Property> kvc::test::matrixProperties(bool interleaved) {
   result.push_back({"value.scale.dtype", scaleTypes});
   result.push_back({"value.scale.channels", scaleChannels});
   result.push_back({"value.extra", extras});
+  result.push_back({"value.parts", {"one", "two", "three"}});
   return result;
 }
 
@@ -126,6 +142,17 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
           std::stoi(b) % std::stoi(a) != 0)
         return false;
     }
+    if (p == "order" && a == "ggml")
+      for (std::string tensor : {"key", "value"}) {
+        bool isCodec = q == tensor + ".codec";
+        if (isCodec && isCoded(b) && b != "int8 none" && b != "int5 min" &&
+            b != "int4 none" && b != "int4 min")
+          return false;
+        if ((q == tensor + ".scale.dtype" && b != "-" && b != "f16") ||
+            (q == tensor + ".scale.channels" && b != "-" && b != "32") ||
+            (q == tensor + ".parts" && b != "one"))
+          return false;
+      }
     if (p == "group" && q == "kv_heads" && std::stoi(a) > 16 && b == "3")
       return false;
     return true;
@@ -239,6 +266,50 @@ std::string counterpart(const std::string &word) {
   return found == other.end() ? word : found->second;
 }
 
+/// A scheme as one part of several.
+std::string partText(int64_t begin, int64_t end, const std::string &scheme) {
+  return "{\"channels\": [" + std::to_string(begin) + ", " +
+         std::to_string(end) + "], " + scheme.substr(1);
+}
+
+/// The scheme that a row gives a tensor, for all channels or beside parts of
+/// other schemes, some of which end inside of a byte.
+std::string tensorText(const Choice &row, const std::string &tensor,
+                       int64_t channels) {
+  auto ofRow = [&](int64_t width) {
+    std::string block = row.at(tensor + ".scale.channels");
+    if (std::isdigit(static_cast<unsigned char>(block[0])) &&
+        width % std::stoi(block) != 0)
+      block = "all";
+    return schemeText(
+        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"), block,
+        row.at(tensor + ".extra"), row.at(tensor + ".rotate"), width);
+  };
+  const std::string &parts = row.at(tensor + ".parts");
+  if (parts == "one")
+    return ofRow(channels);
+  const std::string raw = "{\"codec\": \"bf16\"}";
+  if (parts == "two") {
+    int64_t middle = std::max<int64_t>(8, channels / 16 * 8);
+    return "{\"parts\": [" + partText(0, middle, ofRow(middle)) + ", " +
+           partText(middle, channels, raw) + "]}";
+  }
+  return "{\"parts\": [" +
+         partText(0, 3,
+                  schemeText("int5 none", "f16", "all", "none", "none", 3)) +
+         ", " + partText(3, channels - 5, ofRow(channels - 8)) + ", " +
+         partText(channels - 5, channels, raw) + "]}";
+}
+
+/// [begin, end) of a V that is K's channels.
+std::pair<int64_t, int64_t> sharedRange(const Choice &row) {
+  int64_t channels = std::stoi(row.at("head_dim"));
+  if (row.at("value_is_key") == "all")
+    return {0, channels};
+  int64_t begin = std::min<int64_t>(5, channels - 16);
+  return {begin, begin + (channels - begin) / 8 * 8};
+}
+
 std::string attentionText(const Choice &row) {
   int64_t kvHeads = std::stoi(row.at("kv_heads"));
   std::string text =
@@ -246,6 +317,14 @@ std::string attentionText(const Choice &row) {
       ", \"kv_heads\": " + row.at("kv_heads") +
       ", \"head_dim\": " + row.at("head_dim") +
       ", \"value_dim\": " + row.at("value_dim");
+  if (row.contains("value_is_key")) {
+    auto [begin, end] = sharedRange(row);
+    text += ", \"value_is_key\": ";
+    text +=
+        row.at("value_is_key") == "all"
+            ? quoted("all")
+            : "[" + std::to_string(begin) + ", " + std::to_string(end) + "]";
+  }
   if (row.at("scale") != "default")
     text += ", \"scale\": " + row.at("scale");
   const std::string &mask = row.at("mask");
@@ -267,27 +346,24 @@ std::string attentionText(const Choice &row) {
 }
 
 std::string specText(const std::string &name, const Choice &row,
-                     bool interleaved) {
-  auto scheme = [&](const std::string &tensor, const char *dim) {
-    return schemeText(
-        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"),
-        row.at(tensor + ".scale.channels"), row.at(tensor + ".extra"),
-        row.at(tensor + ".rotate"), std::stoi(row.at(dim)));
-  };
+                     ValueIs value) {
   std::string text = "{\"kvc\": 1, \"name\": " + quoted(name) +
                      ",\n \"attention\": " + attentionText(row) +
                      ",\n \"io\": {\"query\": " + quoted(row.at("query"));
   if (row.at("output") != "same")
     text += ", \"output\": " + quoted(row.at("output"));
-  text += "},\n \"key\": " + scheme("key", "head_dim") +
-          ",\n \"value\": " + scheme("value", "value_dim") +
-          ",\n \"layout\": {\"kind\": ";
+  text +=
+      "},\n \"key\": " + tensorText(row, "key", std::stoi(row.at("head_dim")));
+  if (value != ValueIs::Key)
+    text += ",\n \"value\": " +
+            tensorText(row, "value", std::stoi(row.at("value_dim")));
+  text += ",\n \"layout\": {\"kind\": ";
   if (row.at("page") == "contiguous")
     text += quoted("contiguous");
   else
     text += quoted("paged") + ", \"page\": " + row.at("page");
   text += ", \"order\": " + quoted(row.at("order"));
-  if (interleaved)
+  if (value == ValueIs::Interleaved)
     text += ", \"interleaved\": true";
   return text + "}}\n";
 }
@@ -364,7 +440,7 @@ private:
 };
 
 MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
-                    const Row &row, bool interleaved, Random &random) {
+                    const Row &row, ValueIs value, Random &random) {
   Choice choice;
   MatrixCase result;
   for (size_t p = 0; p < row.size(); ++p) {
@@ -372,7 +448,11 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
     choice[properties[p].name] = level;
     result.levels += (p ? ", " : "") + properties[p].name + "=" + level;
   }
-  if (interleaved) {
+  if (value == ValueIs::Key) {
+    auto [begin, end] = sharedRange(choice);
+    choice["value_dim"] = std::to_string(end - begin);
+  }
+  if (value == ValueIs::Interleaved) {
     bool other = choice["value.codec"] == "counterpart";
     for (std::string name : {"codec", "scale.dtype"}) {
       const std::string &of = choice["key." + name];
@@ -380,13 +460,14 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
     }
     choice["value.scale.channels"] = choice["key.scale.channels"];
     choice["value.extra"] = choice["key.extra"];
+    choice["value.parts"] = choice["key.parts"];
     choice["value_dim"] = choice["head_dim"];
     result.levels += ", interleaved";
   }
   char name[32];
   std::snprintf(name, sizeof(name), "matrix_%03zu", number);
   result.name = name;
-  result.spec = specText(name, choice, interleaved);
+  result.spec = specText(name, choice, value);
   result.lengths = LengthMaker(choice, random).make(choice["batch"]);
   for (InputMode mode : kInputModes)
     if (nameOf(mode) == choice["values"])
@@ -408,12 +489,11 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
 std::vector<MatrixCase> kvc::test::matrixCases(uint64_t seed) {
   std::vector<MatrixCase> cases;
   Random random(seed);
-  for (bool interleaved : {false, true}) {
-    std::vector<Property> properties = matrixProperties(interleaved);
+  for (ValueIs value : kValueIs) {
+    std::vector<Property> properties = matrixProperties(value);
     for (const Row &row :
          coveringRows(properties, matrixAllowed(properties), random.next()))
-      cases.push_back(
-          makeCase(cases.size(), properties, row, interleaved, random));
+      cases.push_back(makeCase(cases.size(), properties, row, value, random));
   }
   return cases;
 }

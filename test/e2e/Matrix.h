@@ -30,8 +30,12 @@ struct MatrixCase {
   RowOrder rows;
 };
 
-/// Properties with K and V apart, and with K's and V's pages as one.
-std::vector<Property> matrixProperties(bool interleaved);
+/// Where V is: on pages of its own, on K's pages, in K's channels.
+enum class ValueIs : uint8_t { Apart, Interleaved, Key };
+inline constexpr ValueIs kValueIs[] = {ValueIs::Apart, ValueIs::Interleaved,
+                                       ValueIs::Key};
+
+std::vector<Property> matrixProperties(ValueIs value);
 /// Which levels may meet.
 Allowed matrixAllowed(std::span<const Property> properties);
 

@@ -311,6 +311,11 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   const TensorData &data = tensor == Tensor::Key ? expected.k : expected.v;
   const PackedBytes all = packedContiguous(
       packing, tensor, data, bodyRows(packing, tensor, inputs.cuKv, sequence));
+  if (packing.layout.order == spec::Order::Ggml ||
+      packing.layout.order == spec::Order::Token) {
+    compareRecords(packing, tensor, all, view, wrong);
+    return;
+  }
   const int64_t capacity = (length(sequence) + 63) / 64 * 64;
   const int64_t heads = data.heads;
   // The cache's memory may have room for more tokens than the documented page
@@ -342,7 +347,7 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
   for (unsigned i = 0; i < scheme.parts.size(); ++i) {
     const spec::PartScheme &part = scheme.parts[i];
     compare("codes", kvc::layout::RegionKind::Codes, i,
-            part.channels() * part.codec.bits / 8);
+            (part.channels() * part.codec.bits + 7) / 8);
     if (!part.scale)
       continue;
     const int64_t blockBytes =
@@ -351,4 +356,24 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
     if (part.zero != spec::Zero::None)
       compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes);
   }
+}
+
+/// Records follow each other from the first byte on that any region has.
+void Session::compareRecords(const spec::Spec &packing, Tensor tensor,
+                             const PackedBytes &all, const kvc_cache_view &view,
+                             std::vector<std::string> &wrong) {
+  constexpr auto family = kvc::layout::TargetFamily::Host;
+  const uint8_t *first = nullptr;
+  for (const kvc::layout::Region &region :
+       kvc::layout::pageLayout(packing, tensor, family).regions) {
+    const uint8_t *base =
+        view.regions[kvc::layout::regionNumber(packing, tensor, region.kind,
+                                               region.part, family)]
+            .base;
+    first = first ? std::min(first, base) : base;
+  }
+  std::string difference = all.firstDifference({first, all.bytes.size()});
+  if (!difference.empty())
+    wrong.push_back((tensor == Tensor::Key ? "key" : "value") +
+                    std::string(" records: ") + difference);
 }

@@ -17,6 +17,7 @@
 #include "Rows.h"
 #include "kvc/Engine.h"
 #include "kvc/Test/Inputs.h"
+#include "kvc/Test/PackedBytes.h"
 
 #include <optional>
 
@@ -82,6 +83,10 @@ private:
                   spec::Tensor tensor, size_t sequence,
                   const kvc_cache_view &view,
                   std::vector<std::string> &wrong) const;
+
+  static void compareRecords(const spec::Spec &packing, spec::Tensor tensor,
+                             const PackedBytes &all, const kvc_cache_view &view,
+                             std::vector<std::string> &wrong);
 
   const spec::Spec &spec;
   const Inputs &inputs;

@@ -296,8 +296,8 @@ TEST(MatrixCases, AreManyAndLowered) {
 }
 
 TEST(MatrixCases, CoverEveryPairThatMayMeet) {
-  for (bool interleaved : {false, true}) {
-    std::vector<Property> properties = matrixProperties(interleaved);
+  for (ValueIs value : kValueIs) {
+    std::vector<Property> properties = matrixProperties(value);
     Allowed allowed = matrixAllowed(properties);
     std::vector<Row> rows = coveringRows(properties, allowed, 5);
     for (size_t p = 0; p < properties.size(); ++p)

@@ -229,7 +229,10 @@ std::string TestCache::storage(Tensor tensor, RegionKind kind) const {
       "#kvk.storage<width = " + std::to_string(storage.width) + ", addr = [";
   for (size_t i = 0; i < storage.addr.size(); ++i)
     text += (i ? ", " : "") + layout::str(storage.addr[i]);
-  return text + "]>";
+  text += "]";
+  for (size_t i = 0; i < storage.steps.size(); ++i)
+    text += (i ? ", " : ", steps = [") + layout::str(storage.steps[i]);
+  return text + (storage.steps.empty() ? ">" : "]>");
 }
 
 int64_t TestCache::page(Tensor tensor) const {
@@ -243,9 +246,8 @@ TestCache::Place TestCache::place(Tensor tensor, RegionKind kind, int64_t t,
       spec, tensor, kind, /*part=*/0, layout::TargetFamily::Host)];
   int64_t page = this->page(tensor),
           number = table.empty() ? t / page : table[size_t(t / page)];
-  int64_t element = layout::addressOf(
+  int64_t bits = layout::bitAddressOf(
       storage, {{'t', t % page}, {kind == RegionKind::Codes ? 'c' : 'b', c}});
-  int64_t bits = element * storage.width;
   return {region.base + number * region.page_stride + h * region.head_stride +
               bits / 8,
           unsigned(bits % 8), storage.width};

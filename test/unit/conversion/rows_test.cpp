@@ -21,18 +21,18 @@ struct RowCase {
   Tensor tensor;
   int64_t firstChannel = 0, numChannels = 0; ///< 0: all.
   bool hasTable = true;
+  int64_t block = 8; ///< Channels of a scale.
 
   int64_t slice() const { return numChannels ? numChannels : channels; }
   bool isRaw() const { return codec[0] == 'f' || codec[0] == 'b'; }
-  int64_t blocks() const { return channels / 8; }
+  int64_t blocks() const { return channels / block; }
   std::string json() const {
     std::string d = std::to_string(channels),
                 scheme = std::string("{\"codec\": \"") + codec + "\"";
     if (!isRaw())
-      scheme +=
-          std::string(
-              ", \"scale\": {\"tokens\": 1, \"channels\": 8, \"dtype\": \"") +
-          dtype + "\"}, \"zero\": \"min\"";
+      scheme += std::string(", \"scale\": {\"tokens\": 1, \"channels\": ") +
+                std::to_string(block) + ", \"dtype\": \"" + dtype +
+                "\"}, \"zero\": \"min\"";
     scheme += "}";
     std::string layout =
         page ? "\"kind\": \"paged\", \"page\": " + std::to_string(page)
@@ -70,6 +70,15 @@ const std::vector<RowCase> kCases = {
     {"f32", "nhd", "f16", 4, 24, Tensor::Key},
     {"f32", "auto", "f16", 0, 16, Tensor::Key, 8, 8},
     {"int4", "auto", "f16", 16, 64, Tensor::Key, 0, 0, false},
+    // Records, whose bytes are odd numbers too.
+    {"int4", "token", "f16", 64, 128, Tensor::Key},
+    {"int8", "token", "f32", 0, 72, Tensor::Value, 16, 24},
+    {"f16", "token", "f16", 8, 24, Tensor::Key},
+    {"int4", "token", "bf16", 1, 40, Tensor::Value, 7, 3, true, 40},
+    {"int4", "ggml", "f16", 64, 128, Tensor::Key, 0, 0, true, 32},
+    {"int4", "ggml", "f16", 0, 96, Tensor::Value, 32, 32, true, 32},
+    {"int4", "ggml", "f16", 16, 160, Tensor::Key, 80, 80, true, 32},
+    {"bf16", "ggml", "f16", 0, 64, Tensor::Value},
 };
 
 std::string num(int64_t value) { return std::to_string(value); }

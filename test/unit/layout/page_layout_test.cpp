@@ -81,8 +81,7 @@ int64_t bitOfElement(const Region &region, const RegionStrides &strides,
                      int64_t inner) {
   char dim = region.kind == RegionKind::Codes ? 'c' : 'b';
   int64_t inPage =
-      addressOf(region.storage, {{'t', token % pageTokens}, {dim, inner}}) *
-      region.storage.width;
+      bitAddressOf(region.storage, {{'t', token % pageTokens}, {dim, inner}});
   return (strides.offset + token / pageTokens * strides.pageStride +
           head * strides.headStride) *
              8 +
@@ -173,6 +172,76 @@ TEST(PageLayout, WordsOfCodesHoldOneDimOrRowsAreStored) {
   options.headDim = 48;
   EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Codes),
             "c1 c2 c3 c0 t0 t1 t2 t3 c[16:3] t4 t5 h0");
+}
+
+/// Everything of a token and head lies together, head after head, token after
+/// token.
+TEST(PageLayout, RecordsOfTokens) {
+  Options options;
+  options.heads = 3;
+  options.headDim = 40;
+  options.order = Order::Token;
+  spec::Spec spec = make(options);
+  const spec::PartScheme &part = spec.key.parts[0];
+  int64_t codes = 40 * part.codec.bits / 8,
+          record =
+              codes + 2 * part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
+  PageLayout page = pageLayout(spec, Tensor::Key, TargetFamily::Host);
+  ASSERT_EQ(page.regions.size(), 3u);
+  EXPECT_EQ(page.bytes, roundUp(record * 3 * options.page));
+  EXPECT_EQ(page.region(RegionKind::Codes).offset, 0);
+  EXPECT_EQ(page.region(RegionKind::Scales).offset, codes);
+  EXPECT_EQ(page.region(RegionKind::Scales).storage.steps,
+            (std::vector<Step>{{{'h', 1, 3}, record},
+                               {{'t', 1, options.page}, record * 3}}));
+  TensorStrides strides =
+      tensorStrides(spec, Tensor::Key, TargetFamily::Host, 0);
+  for (const RegionStrides &region : strides.regions)
+    EXPECT_EQ(region.headStride, record);
+}
+
+/// Blocks of 32 codes behind their scale and zero; a byte holds a code of each
+/// half, and fifth bits lie apart.
+TEST(PageLayout, RecordsOfBlocks) {
+  Options options;
+  options.bits = 5;
+  options.block = 32;
+  options.heads = 1;
+  options.headDim = options.valueDim = 64;
+  options.order = Order::Ggml;
+  spec::Spec spec = make(options);
+  PageLayout page = pageLayout(spec, Tensor::Key, TargetFamily::Host);
+  auto text = [&](RegionKind kind) {
+    const Region &region = page.region(kind);
+    return std::to_string(region.offset) + ": " + str(region.storage);
+  };
+  EXPECT_EQ(text(RegionKind::Scales), "0: + b0 * 24 + t[1:64] * 48");
+  EXPECT_EQ(text(RegionKind::Zeros), "2: + b0 * 24 + t[1:64] * 48");
+  EXPECT_EQ(text(RegionKind::HighCodes),
+            "4: c0 c1 c2 c3 c4 + c5 * 24 + t[1:64] * 48");
+  EXPECT_EQ(text(RegionKind::Codes),
+            "8: c4 c0 c1 c2 c3 + c5 * 24 + t[1:64] * 48");
+  EXPECT_EQ(page.regions.front().kind, RegionKind::Codes);
+}
+
+/// Rows that end inside of a byte are filled up to it.
+TEST(PageLayout, PartsHaveRegionsOfTheirOwn) {
+  Options options;
+  options.heads = 2;
+  options.order = Order::Nhd;
+  spec::Spec spec = make(options);
+  spec.key.explicitParts = true;
+  spec.key.parts.push_back(spec.key.parts[0]);
+  spec.key.parts[0].end = spec.key.parts[1].begin = 3;
+  spec.key.parts[0].codec.bits = 5;
+  spec.key.parts[0].scale->channels = spec::kAll;
+  PageLayout page = pageLayout(spec, Tensor::Key, TargetFamily::Host);
+  ASSERT_EQ(page.regions.size(), 6u);
+  EXPECT_EQ(page.regions[3].part, 1u);
+  EXPECT_EQ(str(page.region(RegionKind::Codes, 0).storage),
+            "c[1:3] + h0 * 2 + t[1:64] * 4");
+  EXPECT_EQ(page.region(RegionKind::Scales, 0).offset,
+            roundUp(4 * options.page));
 }
 
 TEST(PageLayout, AutoDependsOnlyOnTheCache) {

@@ -29,6 +29,8 @@ TEST(SupportsTest, Runs) {
           R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 128], "codec": "f16"}]}})",
           R"({"key": {"codec": null, "scale": null, "parts": [{"channels": [0, 64], "codec": "f16"}, {"channels": [64, 128], "codec": "f16"}]}})",
           R"({"attention": {"value_is_key": "all"}, "value": null})",
+          R"({"key": {"scale": {"channels": 32}}, "value": {"scale": {"channels": 32}}, "layout": {"order": "ggml"}})",
+          R"({"layout": {"order": "token"}})",
           R"({"segments": {"sink": 0, "recent": 0}, "layout": {"kind": "contiguous", "order": "hnd"}})",
           R"({"layout": {"kind": "paged", "page": 1, "order": "nhd", "interleaved": true}})",
           R"({"attention": {"window": 8, "window_sinks": 2, "softcap": 20, "alibi": true, "sink_logits": true}})",
@@ -56,9 +58,6 @@ TEST(SupportsTest, RefusesByName) {
       {R"({"segments": {"recent": 1}})", "segments"},
       {R"({"attention": {"window": 8}, "layout": {"kind": "ring"}})",
        "layout ring"},
-      {R"({"key": {"scale": {"channels": 32}}, "value": {"scale": {"channels": 32}}, "layout": {"order": "ggml"}})",
-       "order ggml"},
-      {R"({"layout": {"order": "token"}})", "order token"},
   };
   for (auto [patch, property] : cases) {
     Spec spec = test::parsePatched(patch);
