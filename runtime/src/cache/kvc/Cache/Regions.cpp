@@ -61,8 +61,25 @@ kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
                         ContiguousRun &to, kvc_diag *diag) {
   int64_t pages = divideCeil(tokens, layout::kContiguousPageTokens);
   int64_t heads = spec.attention.kvHeads;
-  for (size_t i = 0; i < from.regions.size(); ++i)
-    KVC_TRY(
-        copyRegion(device, from.regions[i], pages, heads, to.regions[i], diag));
+  if (from.regions.empty())
+    return KVC_OK;
+  size_t first = 0;
+  for (Tensor tensor : {Tensor::Key, Tensor::Value}) {
+    layout::TensorStrides strides =
+        layout::tensorStrides(spec, tensor, TargetFamily::Host, from.capacity);
+    size_t count = strides.regions.size();
+    if (strides.record && count > 0) {
+      // Regions lie in each other: one copy of them all.
+      kvc_region source = from.regions[first], target = to.regions[first];
+      source.base -= strides.regions[0].offset;
+      target.base -= strides.regions[0].offset;
+      KVC_TRY(copyRegion(device, source, pages, heads, target, diag));
+    } else {
+      for (size_t i = first; i < first + count; ++i)
+        KVC_TRY(copyRegion(device, from.regions[i], pages, heads, to.regions[i],
+                           diag));
+    }
+    first += count;
+  }
   return KVC_OK;
 }

@@ -437,6 +437,7 @@ TensorStrides tensorStrides(const spec::Spec &spec, Tensor tensor,
                             TargetFamily family, int64_t capacity) {
   TensorOrder order = tensorOrder(spec, tensor, family);
   TensorStrides strides;
+  strides.record = order.record;
   if (order.isPaged) {
     PageLayout layout = pageLayoutOf(order);
     strides.bytes = layout.bytes;

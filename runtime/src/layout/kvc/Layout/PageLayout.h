@@ -125,6 +125,8 @@ struct RegionStrides {
 struct TensorStrides {
   std::vector<RegionStrides> regions;
   int64_t bytes = 0;
+  int64_t record = 0; ///< Bytes of a token and head, where its elements of all
+                      ///< regions lie together; otherwise 0.
 };
 TensorStrides tensorStrides(const spec::Spec &spec, spec::Tensor tensor,
                             TargetFamily family, int64_t capacity);
