@@ -16,7 +16,7 @@ using namespace kvc;
 using safetensors::DType;
 
 template <typename T>
-static std::span<const std::byte> bytesOf(const std::vector<T> &values) {
+static std::span<const std::byte> asBytes(const std::vector<T> &values) {
   return std::as_bytes(std::span(values));
 }
 
@@ -30,10 +30,10 @@ void CacheDump::addRows(std::string name, DType dtype, int64_t columns,
 void CacheDump::addPart(const std::string &name, const kvc_part_info &part,
                         const PartDump &from) {
   addRows(name + "_codes", part.signed_codes ? DType::I8 : DType::U8,
-          part.end - part.begin, bytesOf(from.codes));
-  addRows(name + "_scale", DType::F32, part.blocks, bytesOf(from.scales));
+          part.end - part.begin, asBytes(from.codes));
+  addRows(name + "_scale", DType::F32, part.blocks, asBytes(from.scales));
   if (part.has_zero)
-    addRows(name + "_zero", DType::F32, part.blocks, bytesOf(from.zeros));
+    addRows(name + "_zero", DType::F32, part.blocks, asBytes(from.zeros));
 }
 
 void CacheDump::add(const std::string &prefix, kvc_tensor which,
@@ -41,7 +41,7 @@ void CacheDump::add(const std::string &prefix, kvc_tensor which,
   const Dump &kept =
       dumps.emplace_back(engine.dump(cache, sequences, inputs, which, threads));
   const kvc_tensor_info info = engine.tensor(which);
-  addRows(prefix, DType::F32, info.channels, bytesOf(kept.values));
+  addRows(prefix, DType::F32, info.channels, asBytes(kept.values));
   bool hasCodes = false;
   for (size_t i = 0; i < kept.parts.size(); ++i) {
     const kvc_part_info part = engine.part(which, static_cast<int64_t>(i));
@@ -55,7 +55,7 @@ void CacheDump::add(const std::string &prefix, kvc_tensor which,
     // Rows are raw in segments only, and the specs that run have none.
     noRawRows.resize(inputs.keys());
     list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},
-                               bytesOf(noRawRows)));
+                               asBytes(noRawRows)));
   }
   if (!kept.parts.empty() && engine.info().layout == KVC_CONTIGUOUS)
     addRecords(prefix + "_pages", which);

@@ -43,7 +43,7 @@ TEST_F(StorageAttrTest, LayoutsRoundTrip) {
 
 // What the computation of page layouts gives is what the verifier accepts.
 TEST_F(StorageAttrTest, StoragesOfPagesRoundTrip) {
-  for (const char *order : {"auto", "nhd", "hnd"})
+  for (const char *order : {"auto", "nhd", "hnd", "token"})
     for (const char *kind :
          {R"("paged", "page": 64)", R"("paged", "page": 8)", R"("contiguous")"})
       for (const char *channels : {"80", "128"}) {
@@ -64,7 +64,8 @@ TEST_F(StorageAttrTest, StoragesOfPagesRoundTrip) {
                    .regions) {
             auto attr = kvk::StorageAttr::getChecked(
                 emitError, &context, region.storage.width,
-                llvm::ArrayRef(region.storage.addr));
+                llvm::ArrayRef(region.storage.addr),
+                llvm::ArrayRef(region.storage.steps));
             ASSERT_TRUE(attr) << json;
             EXPECT_EQ(attr.getStorage(), region.storage);
           }

@@ -38,7 +38,10 @@ public:
                op.getPart(), op.getStorageAttr().getStorage(), *op.getPage()),
         order(region.order), channel(op.getChannel()), count(row.getDimSize(0)),
         element(row.getElementType()) {
-    choosePiece(op.getStorageAttr().getStorage(), *op.getPage());
+    layout::Storage storage = op.getStorageAttr().getStorage();
+    choosePiece(storage, *op.getPage());
+    isPadded = !storage.steps.empty() && count * order.width % 8 != 0 &&
+               layout::extentOf(storage, 'c') == count;
     Value token = op.getToken();
     inPage = region.inPage(b, token);
     page = region.pageOf(b, token);
@@ -55,6 +58,13 @@ public:
   }
 
   void store(Value row) {
+    if (isPadded) {
+      // A whole row that ends inside of a byte: its last bits are 0.
+      Value last = b.offset(
+          page,
+          b.div(b.add(order.bits(b, 't', inPage), count * order.width - 1), 8));
+      b.storeBytes(b.splat(0, b.getI8Type()), last);
+    }
     if (width == count)
       return storePiece(row, b.index(0));
     Value buffer = b.scratch(count, element);
@@ -352,6 +362,7 @@ private:
   int64_t width = 1;           ///< Channels of a piece.
   int64_t group = 1;           ///< Tokens that share a word of lanes.
   std::vector<unsigned> bitOf; ///< Word: where each channel begins.
+  bool isPadded;               ///< The row ends inside of a byte.
   Value inPage, page;
 };
 
