@@ -46,6 +46,16 @@ func.func private @storage_l4() attributes {test.a = #kvk.storage<width = 4, add
 
 // -----
 
+// expected-error@+1 {{steps: expected a positive number of bytes, got 0}}
+func.func private @storage_c1_steps() attributes {test.a = #kvk.storage<width = 4, addr = [c0], steps = [t0 * 0]>}
+
+// -----
+
+// expected-error@+1 {{digit t0 overlaps t0}}
+func.func private @storage_l1_steps() attributes {test.a = #kvk.storage<width = 4, addr = [c0, t0], steps = [t0 * 8]>}
+
+// -----
+
 // expected-error@+1 {{width: expected a positive number, got 0}}
 func.func private @storage_c1() attributes {test.a = #kvk.storage<width = 0, addr = [c0]>}
 
@@ -399,6 +409,17 @@ func.func @quantize_rows_c1_weights(%r: memref<4x8xf32>, %w: memref<4x7xi16>, %s
 func.func @quantize_rows_c1_scale(%r: memref<4x8xf32>, %w: memref<4x8xi16>, %s: memref<?xf32>) {
   // expected-error@+1 {{'kvk.quantize_rows' op scale: expected shape [R = 4], got}}
   kvk.quantize_rows %r into %w, %s : memref<4x8xf32> into memref<4x8xi16>, memref<?xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_row_c5(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_row' op high: expected it only where bits of codes lie apart, codec int4 has none}}
+  %0 = kvk.load_row %c[%i, %i] channels %i {high, tensor = #kvc.tensor<key>} : !kvc.cache<#s> to vector<16xi8>
   return
 }
 
