@@ -428,6 +428,17 @@ func.func @load_row_c5(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @store_row_c5(%c: !kvc.cache<#s>, %i: index, %x: vector<16xi8>) {
+  // expected-error@+1 {{'kvk.store_row' op high: expected it only where bits of codes lie apart, codec int4 has none}}
+  kvk.store_row %x, %c[%i, %i] channels %i {high, tensor = #kvc.tensor<key>} : vector<16xi8>, !kvc.cache<#s>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_row_c1(%c: !kvc.cache<#s>, %i: index) {
   // expected-error@+1 {{'kvk.load_row' op part: expected one of 1, got 1}}
   %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
