@@ -43,3 +43,11 @@ function(kvc_add_unit_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test-bin)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
+
+# kvc_has_threads(TEST program): a test whose code runs in several threads. Under
+# ThreadSanitizer no other test can tell anything.
+add_custom_target(kvc_threaded_tests)
+function(kvc_has_threads test program)
+  set_property(TEST ${test} APPEND PROPERTY LABELS threads)
+  add_dependencies(kvc_threaded_tests ${program})
+endfunction()
