@@ -6,6 +6,8 @@
 
 #include "MachineSupport.h"
 
+#include <map>
+
 using namespace kvc::sim;
 using namespace kvc::test;
 
@@ -114,6 +116,46 @@ TEST(MachineFlowTest, LoopsOfDifferentLengths) {
     for (uint32_t i = 0; i < 96; ++i)
       ASSERT_EQ(values[i], i * (i + 1) / 2 + 32);
   }
+}
+
+/// Counts what each instruction is said to run for.
+class StepCounter : public Observer {
+public:
+  void onStep(const WarpInfo &, uint32_t at, LaneMask,
+              LaneMask lanes) override {
+    ++steps;
+    lanesOf[at] += unsigned(__builtin_popcount(lanes));
+  }
+  void onWarpSync(const WarpInfo &, uint32_t at, LaneMask members) override {
+    syncs.emplace_back(at, members);
+  }
+  uint64_t steps = 0;
+  std::map<uint32_t, uint32_t> lanesOf;
+  std::vector<std::pair<uint32_t, LaneMask>> syncs;
+};
+
+TEST(MachineFlowTest, WhoWaitsIsToldOnce) {
+  // Lanes come to the shuffle in two parts.
+  Device device(moduleOf(R"(
+    setp.lt.u32 %p1, %r0, 8;
+    @%p1 bra LOW;
+    bra.uni JOIN;
+  LOW:
+    mov.u32 %r2, 1;
+  JOIN:
+    shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;)"));
+  StepCounter counter;
+  device.options.observer = &counter;
+  const uint64_t out = device.buffer(std::vector<uint32_t>(32));
+  const LaunchResult result = device.mustRun("k", {1}, {32}, out);
+  EXPECT_EQ(counter.steps, result.steps);
+  // mov %tid, ld, mul, add, setp, bra, bra, mov, shfl, st, ret.
+  EXPECT_EQ(counter.lanesOf[6], 24u);
+  EXPECT_EQ(counter.lanesOf[7], 8u);
+  EXPECT_EQ(counter.lanesOf[8], 32u);
+  ASSERT_EQ(counter.syncs.size(), 1u);
+  EXPECT_EQ(counter.syncs[0], std::pair(8u, kAllLanes));
+  EXPECT_EQ(counter.steps, 11u);
 }
 
 TEST(MachineFlowTest, SwitchesGoByLane) {

@@ -52,6 +52,13 @@ public:
     return form && to(run, std::move(*form));
   }
 
+  /// The lanes wait for those that a slot of masks names, or for all.
+  void gatherBy(size_t slot) {
+    step.gathers = true;
+    step.members = step.operands[slot];
+  }
+  void gatherAll() { step.gathers = true; }
+
   const Inst &inst;
   const Modifiers &modifiers;
   std::span<const Slot> slots;

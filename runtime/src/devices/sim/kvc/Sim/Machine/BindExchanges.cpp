@@ -178,6 +178,18 @@ bool kvc::sim::bindExchanges(Binding &binding) {
   const Modifiers &modifiers = binding.modifiers;
   switch (binding.family()) {
   case Family::Shfl:
+  case Family::Vote:
+  case Family::Match:
+  case Family::Redux:
+  case Family::Elect:
+    // Their masks come last.
+    binding.gatherBy(binding.slots.size() - 1);
+    break;
+  default:
+    break;
+  }
+  switch (binding.family()) {
+  case Family::Shfl:
     return binding.to(binding.has(Word::Up)     ? runShuffle<Shuffle::Up>
                       : binding.has(Word::Down) ? runShuffle<Shuffle::Down>
                       : binding.has(Word::Bfly) ? runShuffle<Shuffle::Butterfly>

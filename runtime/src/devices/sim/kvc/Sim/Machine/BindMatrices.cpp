@@ -175,10 +175,13 @@ bool kvc::sim::bindMatrices(Binding &binding) {
   switch (binding.family()) {
   case Family::LdMatrix:
   case Family::StMatrix:
+    binding.gatherAll();
     return bindMatrix(binding);
   case Family::MovMatrix:
+    binding.gatherAll();
     return binding.to(runMoveMatrix);
   case Family::Mma:
+    binding.gatherAll();
     return bindMma(binding);
   default:
     return false;

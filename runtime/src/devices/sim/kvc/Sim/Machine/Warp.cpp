@@ -172,6 +172,18 @@ bool Warp::gather(LaneMask lanes, LaneMask members, Wait wait) {
   return false;
 }
 
+/// Lanes come to an instruction that some of their warp may still be away from.
+/// False if they wait; then it has not begun.
+bool Warp::arrive(LaneMask lanes) {
+  LaneMask members = live;
+  if (current->members != kNoOperand) {
+    members = 0;
+    const uint32_t *masks = row(current->members);
+    eachLane(lanes, [&](unsigned lane) { members |= masks[lane]; });
+  }
+  return gather(lanes, members);
+}
+
 bool Warp::gatherMembers(uint32_t operand, LaneMask lanes, Wait wait) {
   const uint32_t *masks = row(operand);
   LaneMask members = 0, outside = 0;
@@ -389,7 +401,17 @@ bool Warp::run(uint64_t budget) {
       pick();
       current = steps + pc;
     }
-    const LaneMask lanes = active & predicate(current->guard);
+    LaneMask lanes = active & predicate(current->guard);
+    if (current->gathers && lanes != live && lanes != 0 && !arrive(lanes))
+        [[unlikely]] {
+      signal = Signal::None;
+      lanes = 0;
+      if (active == 0) {
+        if (!pick())
+          break;
+        continue;
+      }
+    }
     ++pc;
     ++stepsRun;
     if (current->readsChanging) [[unlikely]]

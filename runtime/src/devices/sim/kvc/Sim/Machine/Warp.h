@@ -47,7 +47,10 @@ struct Step {
   uint32_t guard = kTrue;
   bool startsBlock = false;
   bool readsChanging = false; ///< A special register that changes.
+  bool gathers = false;       ///< Its lanes wait for others before it runs.
   uint8_t count = 0;          ///< Of the operands.
+  /// The row of masks of those others; kNoOperand: all that live.
+  uint32_t members = kNoOperand;
 };
 
 /// What a part of a warp waits for.
@@ -167,6 +170,7 @@ public:
 
 private:
   bool pick();
+  bool arrive(LaneMask lanes);
   bool canGo(const Part &part) const;
   bool comesBefore(const Part &a, const Part &b) const;
   std::vector<uint32_t> placesOf(const Part &part) const;
