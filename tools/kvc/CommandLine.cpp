@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 using namespace kvc;
 
@@ -41,6 +42,20 @@ int64_t kvc::parseInteger(const std::string &option, std::string_view text,
     failUse(option + ": expected an integer from " + std::to_string(low) +
             " to " + std::to_string(high) + ", got " + inQuotes(text));
   return value;
+}
+
+double kvc::parseNumber(const std::string &option, std::string_view text,
+                        double low, double high) {
+  double value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > low &&
+      value <= high)
+    return value;
+  std::ostringstream range;
+  range << "above " << low << " and up to " << high;
+  failUse(option + ": expected a number " + range.str() + ", got " +
+          inQuotes(text));
 }
 
 std::vector<std::string> kvc::parseList(const std::string &option,
@@ -137,6 +152,18 @@ void kvc::addInteger(CLI::App &command, const std::string &option,
           },
           help)
       ->type_name("N");
+}
+
+void kvc::addNumber(CLI::App &command, const std::string &option, double &value,
+                    double low, double high, const std::string &help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &value, low, high](const std::string &text) {
+            value = parseNumber(option, text, low, high);
+          },
+          help)
+      ->type_name("X");
 }
 
 void kvc::addIntegers(CLI::App &command, const std::string &option,

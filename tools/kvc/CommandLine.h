@@ -38,6 +38,9 @@ std::string join(const std::vector<std::string> &items);
 /// A decimal integer from `low` to `high`.
 int64_t parseInteger(const std::string &option, std::string_view text,
                      int64_t low, int64_t high);
+/// A decimal number above `low` and up to `high`.
+double parseNumber(const std::string &option, std::string_view text, double low,
+                   double high);
 /// The items of a list with commas; none is empty and none comes twice.
 std::vector<std::string> parseList(const std::string &option,
                                    std::string_view text);
@@ -69,6 +72,8 @@ void addFlag(CLI::App &command, const std::string &option, bool &flag,
 /// Declare options whose values are parsed as above.
 void addInteger(CLI::App &command, const std::string &option, int64_t &value,
                 int64_t low, int64_t high, const std::string &help);
+void addNumber(CLI::App &command, const std::string &option, double &value,
+               double low, double high, const std::string &help);
 void addIntegers(CLI::App &command, const std::string &option,
                  std::vector<int64_t> &values, int64_t low, int64_t high,
                  const std::string &help);

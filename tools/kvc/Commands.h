@@ -23,6 +23,7 @@ void addTranslateCommand(CLI::App &app);
 void addCompileCommand(CLI::App &app);
 void addBenchCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
+void addCalibrateCommand(CLI::App &app);
 void addPresetsCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 void addSimCommand(CLI::App &app);

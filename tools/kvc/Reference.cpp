@@ -32,26 +32,35 @@ bool isVisible(const kvc_spec_info &spec, int64_t key, int64_t position) {
          key < spec.window_sinks;
 }
 
+/// The channels of a RoPE pair, and what turns them at a position.
+struct Turn {
+  int64_t a, b;
+  double cosine, sine;
+};
+
+Turn turnOf(const kvc_spec_info &spec, int64_t pair, int64_t position) {
+  const int64_t half = spec.rope_dims / 2;
+  // Frequency and angle are f32 by definition.
+  const auto frequency = static_cast<float>(
+      std::pow(spec.rope_theta, -2.0 * static_cast<double>(pair) /
+                                    static_cast<double>(spec.rope_dims)));
+  const float angle = static_cast<float>(position) * frequency;
+  const int64_t a = spec.rope_offset + (spec.rope_pairs ? 2 * pair : pair);
+  return {a, a + (spec.rope_pairs ? 1 : half), std::cos(double(angle)),
+          std::sin(double(angle))};
+}
+
 /// Keys as the scores want them.
 std::vector<double> rotatedKeys(const kvc_spec_info &spec,
                                 const BatchInputs &inputs,
                                 const std::vector<float> &keys) {
   std::vector<double> result(keys.begin(), keys.end());
-  const int64_t half = spec.rope_dims / 2;
-  for (int64_t i = 0; i < half; ++i) {
-    // Frequency and angle are f32 by definition.
-    const auto frequency = static_cast<float>(
-        std::pow(spec.rope_theta, -2.0 * static_cast<double>(i) /
-                                      static_cast<double>(spec.rope_dims)));
-    const int64_t a = spec.rope_offset + (spec.rope_pairs ? 2 * i : i);
-    const int64_t b = a + (spec.rope_pairs ? 1 : half);
+  for (int64_t pair = 0; pair < spec.rope_dims / 2; ++pair)
     for (int64_t sequence = 0; sequence < inputs.batch(); ++sequence)
       for (int64_t key = inputs.keyStarts[sequence];
            key < inputs.keyStarts[sequence + 1]; ++key) {
-        const float angle =
-            static_cast<float>(key - inputs.keyStarts[sequence]) * frequency;
-        const double cosine = std::cos(double(angle)),
-                     sine = std::sin(double(angle));
+        const auto [a, b, cosine, sine] =
+            turnOf(spec, pair, key - inputs.keyStarts[sequence]);
         for (int64_t head = 0; head < spec.kv_heads; ++head) {
           double *row =
               result.data() + (key * spec.kv_heads + head) * spec.head_dim;
@@ -60,7 +69,6 @@ std::vector<double> rotatedKeys(const kvc_spec_info &spec,
           row[b] = y * cosine + x * sine;
         }
       }
-  }
   return result;
 }
 
@@ -223,5 +231,79 @@ ScoreDifferences kvc::compareScores(const kvc_spec_info &spec,
     result.divergences[head] += rows[i].divergence;
     result.queries += head == 0 && rows[i].seesKeys;
   }
+  return result;
+}
+
+namespace {
+
+/// Adds factor * (the query turned back by the key's position)^2 to `sums`.
+void addTurnedBack(const kvc_spec_info &spec, const std::vector<Turn> &turns,
+                   const float *query, double factor, double *sums) {
+  for (int64_t c = 0; c < spec.head_dim; ++c)
+    sums[c] += factor * double(query[c]) * double(query[c]);
+  for (const auto &[a, b, cosine, sine] : turns) {
+    const double x = query[a], y = query[b];
+    const double turnedX = x * cosine + y * sine,
+                 turnedY = y * cosine - x * sine;
+    sums[a] += factor * (turnedX * turnedX - x * x);
+    sums[b] += factor * (turnedY * turnedY - y * y);
+  }
+}
+
+} // namespace
+
+Sensitivities kvc::sensitivitiesOf(const kvc_spec_info &spec,
+                                   const BatchInputs &inputs,
+                                   const std::vector<float> &basis) {
+  Sensitivities result;
+  result.keys.resize(inputs.keys() * spec.kv_heads * spec.head_dim);
+  result.values.resize(inputs.keys() * spec.kv_heads);
+  const ReferenceOutputs outputs = attendInF64(spec, inputs, nullptr);
+  const std::vector<float> q = inputs.q.toF32(), k = inputs.k.toF32();
+  const std::vector<double> keys = rotatedKeys(spec, inputs, k);
+  const std::vector<float> v =
+      spec.value_is_key ? std::vector<float>() : inputs.v.toF32();
+  std::vector<std::vector<Turn>> turns;
+  for (int64_t i = 0; i < inputs.batch(); ++i)
+    for (int64_t t = static_cast<int64_t>(turns.size());
+         t < inputs.keyStarts[i + 1] - inputs.keyStarts[i]; ++t) {
+      turns.emplace_back();
+      for (int64_t pair = 0; pair < spec.rope_dims / 2; ++pair)
+        turns.back().push_back(turnOf(spec, pair, t));
+    }
+  forEachRow(spec, inputs, nullptr, [&](const Row &row) {
+    const std::vector<double> scores = scoresOf(spec, inputs, q, keys, row);
+    const int64_t index = row.query * spec.q_heads + row.head;
+    const int64_t kvHead = row.head / (spec.q_heads / spec.kv_heads);
+    const double *out = outputs.out.data() + index * spec.value_dim;
+    for (int64_t key = 0; key < row.numKeys; ++key) {
+      if (scores[key] == kMinusInfinity)
+        continue;
+      const double p = std::exp(scores[key] - outputs.lse[index]);
+      const int64_t place = (row.firstKey + key) * spec.kv_heads + kvHead;
+      result.values[place] += p * p;
+      const float *value =
+          spec.value_is_key
+              ? k.data() + place * spec.head_dim + spec.value_begin
+              : v.data() + place * spec.value_dim;
+      double distance = 0;
+      for (int64_t c = 0; c < spec.value_dim; ++c)
+        distance += (value[c] - out[c]) * (value[c] - out[c]);
+      // d out / d score = p (v - out); a softcap flattens the score.
+      double slope = spec.scale * p;
+      if (spec.softcap != 0) {
+        const double capped = scores[key] / spec.softcap;
+        slope *= 1 - capped * capped;
+      }
+      addTurnedBack(spec, turns[key], basis.data() + index * spec.head_dim,
+                    slope * slope * distance,
+                    result.keys.data() + place * spec.head_dim);
+    }
+  });
+  if (spec.value_is_key)
+    for (size_t place = 0; place < result.values.size(); ++place)
+      for (int64_t c = 0; c < spec.value_dim; ++c)
+        result.keys[place * spec.head_dim + spec.value_begin + c] +=
+            result.values[place];
   return result;
 }

@@ -46,6 +46,22 @@ ScoreDifferences compareScores(const kvc_spec_info &spec,
                                const std::vector<float> &keys,
                                const kvc_parallel_for *threads);
 
+/// How much the squared error of the output grows with that of a stored number,
+/// to first order and by itself: sums over queries of the squared derivative,
+/// which stand for the Fisher information of the numbers.
+struct Sensitivities {
+  std::vector<double> keys;   ///< [total_kv, kv_heads, head_dim]
+  std::vector<double> values; ///< [total_kv, kv_heads], the same for all
+                              ///< channels.
+};
+
+/// Keys are meant before RoPE. `basis`, shaped like inputs.q, is multiplied
+/// with the keys in place of the queries where keys are stored in another
+/// basis.
+Sensitivities sensitivitiesOf(const kvc_spec_info &spec,
+                              const BatchInputs &inputs,
+                              const std::vector<float> &basis);
+
 } // namespace kvc
 
 #endif // KVC_TOOLS_REFERENCE_H

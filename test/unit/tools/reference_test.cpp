@@ -12,11 +12,28 @@
 #include "kvc/Test/Inputs.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace kvc;
 
 namespace {
+
+BatchInputs batchOf(const test::Inputs &given) {
+  auto valuesOf = [](const std::vector<float> &values) {
+    return convert("x", values.data(), KVC_F32,
+                   static_cast<int64_t>(values.size()), KVC_F32);
+  };
+  BatchInputs inputs;
+  inputs.queryStarts.assign(given.cuQ.begin(), given.cuQ.end());
+  inputs.keyStarts.assign(given.cuKv.begin(), given.cuKv.end());
+  inputs.q = valuesOf(given.q);
+  inputs.k = valuesOf(given.k);
+  inputs.v = valuesOf(given.v);
+  inputs.alibiSlopes = given.slopes;
+  inputs.sinkLogits = given.sinks;
+  return inputs;
+}
 
 /// Both references over one random batch, in which a sequence has more queries
 /// than keys and another none at all.
@@ -35,18 +52,7 @@ void compare(const std::string &attention, const std::string &key = "") {
                    {random.q, random.k, random.v, random.cuQ, random.cuKv,
                     random.slopes, random.sinks});
 
-  BatchInputs inputs;
-  inputs.queryStarts.assign(random.cuQ.begin(), random.cuQ.end());
-  inputs.keyStarts.assign(random.cuKv.begin(), random.cuKv.end());
-  auto valuesOf = [](const std::vector<float> &values) {
-    return convert("x", values.data(), KVC_F32,
-                   static_cast<int64_t>(values.size()), KVC_F32);
-  };
-  inputs.q = valuesOf(random.q);
-  inputs.k = valuesOf(random.k);
-  inputs.v = valuesOf(random.v);
-  inputs.alibiSlopes = random.slopes;
-  inputs.sinkLogits = random.sinks;
+  const BatchInputs inputs = batchOf(random);
   const SpecHandle spec = parseSpec(text, "x");
   const Threads threads(2);
   for (const kvc_parallel_for *loop : {threads.loop(), Threads(1).loop()}) {
@@ -144,6 +150,55 @@ TEST(ToolReference, VisibleTokens) {
   spec.window_sinks = 4;
   EXPECT_EQ(visibleTokens(spec, 100, 1), 20);
   EXPECT_EQ(visibleTokens(spec, 18, 1), 18);
+}
+
+/// A number that moves by h moves the output by the root of its sensitivity
+/// times h.
+void checkSensitivities(const std::string &attention, const std::string &key) {
+  const std::string text =
+      R"({"kvc": 1, "attention": {"q_heads": 4, "kv_heads": 2, "head_dim": 16)" +
+      attention + R"(}, "io": {"query": "f32"}, "key": {"codec": "f32")" + key +
+      R"(}, "value": {"codec": "f32"}})";
+  auto parsed = spec::parseSpec(text);
+  ASSERT_TRUE(parsed) << parsed.error().str();
+  const kvc_spec_info info = specInfoOf(parseSpec(text, "spec").get());
+  const test::Lengths lengths[] = {{2, 12}, {3, 9}};
+  const test::Inputs given =
+      test::randomInputs(*parsed, lengths, test::InputMode::Normal, 11);
+  const BatchInputs inputs = batchOf(given);
+  const Sensitivities found = sensitivitiesOf(info, inputs, inputs.q.toF32());
+  constexpr float h = 0x1p-10F;
+  auto moved = [&](Values BatchInputs::*tensor, size_t place) {
+    auto squares = [&](float by) {
+      BatchInputs changed = inputs;
+      std::vector<float> values = (inputs.*tensor).toF32();
+      values[place] += by;
+      std::memcpy((changed.*tensor).bytes.data(), values.data(),
+                  values.size() * sizeof(float));
+      return attendInF64(info, changed, nullptr).out;
+    };
+    const std::vector<double> up = squares(h), down = squares(-h);
+    double sum = 0;
+    for (size_t i = 0; i < up.size(); ++i)
+      sum += (up[i] - down[i]) * (up[i] - down[i]);
+    return sum / (4.0 * h * h);
+  };
+  for (size_t place = 0; place < given.k.size(); place += 7)
+    EXPECT_NEAR(found.keys[place], moved(&BatchInputs::k, place),
+                2e-3 * found.keys[place] + 1e-7)
+        << place;
+  for (size_t place = 0; place < given.v.size(); place += 5)
+    EXPECT_NEAR(found.values[place / 16], moved(&BatchInputs::v, place),
+                2e-3 * found.values[place / 16] + 1e-7)
+        << place;
+}
+
+TEST(Sensitivities, AreSquaredDerivatives) {
+  checkSensitivities("", "");
+  checkSensitivities(R"(, "softcap": 2, "window": 5)", "");
+  checkSensitivities("",
+                     R"(, "rope": {"style": "half", "dims": 8, "offset": 4})");
+  checkSensitivities("", R"(, "rope": {"style": "pairs", "dims": 16})");
 }
 
 } // namespace

@@ -92,8 +92,7 @@ PartQuantiser::PartQuantiser(const spec::PartScheme &scheme, int64_t heads,
 // Transforms and outliers
 //===----------------------------------------------------------------------===//
 
-/// The orthonormal Walsh-Hadamard transform of every `n` of `count` channels.
-static void rotateBlocks(float *row, int64_t count, int64_t n) {
+void quantise::rotateBlocks(float *row, int64_t count, int64_t n) {
   const auto norm = static_cast<float>(1.0 / std::sqrt(double(n)));
   for (float *block = row; block < row + count; block += n) {
     for (int64_t h = 1; h < n; h *= 2)

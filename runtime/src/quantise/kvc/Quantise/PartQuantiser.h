@@ -26,6 +26,9 @@ namespace kvc::quantise {
 /// A static scale as its type stores it: rounded, e8m0 down.
 float storedStaticScale(const spec::Scale &scale, float input);
 
+/// The orthonormal Walsh-Hadamard transform of every `n` of `count` channels.
+void rotateBlocks(float *row, int64_t count, int64_t n);
+
 /// The inputs of one part; null where its scheme takes none.
 struct PartInputs {
   const float *scale = nullptr;  ///< [heads][blocks]
