@@ -149,6 +149,32 @@ INPUTS = [
     bad_input("infinite sink logit", '"sink_logits"', spec(attention__sink_logits=True), sink_logits=Tensor("F32", [4], 0.5, {0: INFINITY})),
 ]
 
+STATIC = {"codec": "int8", "scale": {"tokens": "all", "channels": "all", "dtype": "f16", "static": True}}
+CALIBRATE = ["calibrate", "{spec}", "--inputs", "{in}", "--out", "{out}"]
+
+# Name, exit code, text of the message, arguments, changes of the inputs, of the spec.
+CALIBRATIONS = [
+    ("keys of another head", 1, "expected f32, f16 or bf16", [], {"k": Tensor("F16", [7, 3, 16])}, {}),
+    ("no values", 1, "is missing", [], {"v": None}, {}),
+    ("NaN among keys", 1, "NaN", [], {"k": Tensor("F16", [7, 2, 16], patch={37: float("nan")})}, {}),
+    ("infinity among values", 1, "inf", [], {"v": Tensor("F16", [7, 2, 16], patch={5: float("inf")})}, {}),
+    ("no token beyond the sink", 1, "segments.sink", [], {}, {"segments": {"sink": 100}}),
+    ("unknown method", 2, "--method", ["--method", "guess"], {}, {}),
+    ("percentile of 0", 2, "--percentile", ["--method", "percentile", "--percentile", "0"], {}, {}),
+    ("percentile above 100", 2, "--percentile", ["--method", "percentile", "--percentile", "101"], {}, {}),
+    ("percentile in words", 2, "--percentile", ["--method", "percentile", "--percentile", "most"], {}, {}),
+    ("percentile that is no number", 2, "--percentile", ["--method", "percentile", "--percentile", "nan"], {}, {}),
+    ("percentile of another method", 2, "--percentile", ["--percentile", "99"], {}, {}),
+    ("unknown pairs", 2, "--pair", ["--pair", "triples"], {}, {}),
+    ("pairs against the spec", 1, "--pair", ["--pair", "pairs"], {}, {"key": {**STATIC, "rope": {"style": "half", "dims": 8}}}),
+    ("method without static scales", 1, "--method", ["--method", "amax"], {}, {"key": {"codec": "f16", "smooth": True}}),
+]
+
+
+def bad_calibration(name, code, message, args, changes, spec_changes):
+    return Case("calibrate: " + name, code, message, args=CALIBRATE + args, spec_bytes=as_text(spec(**{"key": STATIC, **spec_changes})), input_bytes=good_file(**changes))
+
+
 ARGUMENTS = [
     bad_args("none at all", 2, "command"),
     bad_args("unknown command", 2, "fly", "fly"),
@@ -212,6 +238,10 @@ ARGUMENTS = [
     bad_args("bench beyond memory", 1, "--context", "bench", "{spec}", "--context", "2147483647", "--batch", "65536"),
     bad_args("eval without inputs", 2, "--inputs", "eval", "{spec}"),
     bad_args("eval of no file", 1, "none", "eval", "{spec}", "--inputs", "none"),
+    *(bad_calibration(*case) for case in CALIBRATIONS),
+    bad_args("calibrate without --out", 2, "--out", "calibrate", "{spec}", "--inputs", "{in}"),
+    bad_args("calibrate what needs no inputs", 1, "needs no inputs", "calibrate", "{spec}", "--inputs", "{in}", "--out", "{out}"),
+    bad_args("calibrate into its input", 2, "--out", "calibrate", "{spec}", "--inputs", "{in}", "--out", "./{in}"),
     bad_args("inspect nothing", 2, "FILE", "inspect"),
     bad_args("inspect no file", 1, "none", "inspect", "none"),
     bad_args("inspect a file without end", 1, "at most", "inspect", "/dev/zero"),
