@@ -13,6 +13,7 @@
 #include "kvc/BenchCase.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/PresetSpecs.h"
 #include "kvc/Progress.h"
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
@@ -31,7 +32,18 @@ struct BenchOptions {
   std::vector<std::string> specs;
   std::string device = "host", cpu = "host";
   std::vector<int64_t> contexts{8192}, batches{1}, threads{1};
-  bool json = false;
+  bool presets = false, json = false;
+};
+
+/// The attention that presets are timed over, and that of presets whose value
+/// is a slice of their key, which many query heads share.
+constexpr AttentionShape kPresetShape{8, 8, 128, 128, KVC_F16};
+constexpr AttentionShape kSharedShape{128, 1, 0, 0, KVC_BF16};
+
+/// What is timed.
+struct Candidate {
+  std::string place; ///< What messages call it.
+  std::string text;
 };
 
 struct Row {
@@ -41,6 +53,14 @@ struct Row {
   Measurement measured;
 
   double gbs() const { return bytes * 1e-3 / measured.stepUs.median; }
+  bool isSlower() const { return measured.overF16.median < 1; }
+
+  std::string operands; ///< What the decode kernel multiplies.
+};
+
+/// What is not timed, and why.
+struct Refusal {
+  std::string name, reason;
 };
 
 /// The memory that streaming reads run over, written once so that it is there.
@@ -63,7 +83,8 @@ std::string spread(const Quartiles &quartiles, double factor, int digits) {
          fixed((quartiles.high - quartiles.low) / 2 * factor, digits);
 }
 
-std::string asText(const std::vector<Row> &rows) {
+std::string asText(const std::vector<Row> &rows,
+                   const std::vector<Refusal> &refused) {
   Table table({{"spec", Align::Left},
                {"context"},
                {"batch"},
@@ -81,10 +102,20 @@ std::string asText(const std::vector<Row> &rows) {
                fixed(row.gbs(), 2), fixed(row.measured.readGBs, 2),
                spread(row.measured.shareOfRead, 100, 0),
                spread(row.measured.overF16, 1, 2)});
-  return table.str() +
-         "Medians, +- half of the distance between the "
-         "quartiles; " +
-         rows.front().target + ", cold.\n";
+  std::string text;
+  if (!rows.empty())
+    text = table.str() +
+           "Medians, +- half of the distance between the quartiles; " +
+           rows.front().target + ", cold.\n";
+  Table notes({{"", Align::Left}, {"", Align::Left}});
+  for (const Row &row : rows)
+    if (row.isSlower())
+      notes.add(
+          {onOneLine(row.spec),
+           "slower than f16: its decode kernel multiplies " + row.operands});
+  for (const Refusal &each : refused)
+    notes.add({each.name, "not run: " + onOneLine(each.reason)});
+  return text + (notes.empty() ? "" : notes.str());
 }
 
 nlohmann::ordered_json asJson(const Quartiles &quartiles) {
@@ -93,7 +124,8 @@ nlohmann::ordered_json asJson(const Quartiles &quartiles) {
           {"high", quartiles.high}};
 }
 
-std::string asJson(const std::vector<Row> &rows) {
+std::string asJson(const std::vector<Row> &rows,
+                   const std::vector<Refusal> &refused) {
   nlohmann::ordered_json result = nlohmann::ordered_json::array();
   for (const Row &row : rows)
     result.push_back({{"name", row.spec},
@@ -108,11 +140,41 @@ std::string asJson(const std::vector<Row> &rows) {
                       {"read_streams", row.measured.streams},
                       {"share_of_read", asJson(row.measured.shareOfRead)},
                       {"times_over_f16", asJson(row.measured.overF16)},
-                      {"repetitions", row.measured.repetitions}});
+                      {"repetitions", row.measured.repetitions},
+                      {"decode_operands", row.operands}});
+  for (const Refusal &each : refused)
+    result.push_back({{"name", each.name}, {"refused", each.reason}});
   return result.dump(2) + "\n";
 }
 
+/// Specs that were given, then all presets if they were asked for.
+std::vector<Candidate> candidatesOf(const BenchOptions &options) {
+  std::vector<Candidate> candidates;
+  for (const std::string &path : options.specs)
+    candidates.push_back({path, readFile(path)});
+  if (!options.presets)
+    return candidates;
+  for (const kvc_preset_info &preset : allPresets()) {
+    const std::string text = specOfPreset(preset, kPresetShape);
+    const SpecHandle spec = parseSpec(text, preset.name);
+    const bool isShared = specInfoOf(spec.get()).value_is_key != 0;
+    candidates.push_back(
+        {preset.name, isShared ? specOfPreset(preset, kSharedShape) : text});
+  }
+  return candidates;
+}
+
+std::string decodeOperands(const Engine &engine) {
+  const kvc_module_table &table = engine.table();
+  for (int64_t i = 0; i < table.num_kernels; ++i)
+    if (std::string_view(table.kernels[i].name) == "decode")
+      return table.kernels[i].operands;
+  return "";
+}
+
 void bench(const BenchOptions &options) {
+  if (options.specs.empty() && !options.presets)
+    failUse("SPEC: expected specs or --presets, got neither");
   checkDevice(options.device);
   Progress progress("bench");
   const CompilerHandle compiler = createCompiler();
@@ -120,13 +182,27 @@ void bench(const BenchOptions &options) {
   // Everything that can be wrong is found before the first measurement.
   std::vector<Engine> engines;
   std::vector<std::optional<Engine>> twins;
-  for (const std::string &path : options.specs) {
-    progress.begin("compiling " + path);
-    engines.emplace_back(compiler.get(), readFile(path), path, compile);
-    std::optional<std::string> text = twinOf(engines.back().spec());
-    twins.emplace_back();
-    if (text)
-      twins.back().emplace(compiler.get(), *text, path + " in f16", compile);
+  std::vector<std::string> names;
+  std::vector<Refusal> refused;
+  for (const Candidate &candidate : candidatesOf(options)) {
+    progress.begin("compiling " + candidate.place);
+    // A preset that does not run, or needs inputs, is listed with its reason.
+    const bool isPreset = names.size() + refused.size() >= options.specs.size();
+    try {
+      Engine engine(compiler.get(), candidate.text, candidate.place, compile);
+      std::optional<Engine> twin;
+      if (std::optional<std::string> text = twinOf(engine.spec()))
+        twin.emplace(compiler.get(), *text, candidate.place + " unquantised",
+                     compile);
+      engines.push_back(std::move(engine));
+      twins.push_back(std::move(twin));
+      names.push_back(candidate.place);
+    } catch (const Failure &failure) {
+      if (!isPreset)
+        throw;
+      refused.push_back(
+          {candidate.place, withoutPlace(failure.what(), candidate.place)});
+    }
   }
 
   const size_t cold = coldBytes();
@@ -138,7 +214,7 @@ void bench(const BenchOptions &options) {
           ColdCache::sequencesFor(*twins[i], context, batch, cold);
       }
 
-  const size_t all = options.specs.size() * options.contexts.size() *
+  const size_t all = engines.size() * options.contexts.size() *
                      options.batches.size() * options.threads.size();
   ReadMemory memory;
   std::vector<Row> rows;
@@ -147,7 +223,7 @@ void bench(const BenchOptions &options) {
       for (int64_t batch : options.batches) {
         const Engine &engine = engines[i];
         progress.begin(rows.size(), all,
-                       options.specs[i] + ", " + std::to_string(context) +
+                       names[i] + ", " + std::to_string(context) +
                            " tokens x " + std::to_string(batch));
         ColdCache ours(engine, context, batch, cold);
         std::optional<ColdCache> theirs;
@@ -160,10 +236,11 @@ void bench(const BenchOptions &options) {
           rows.push_back(
               {engine.info().name, engine.table().target, context, batch,
                threads.count(), ours.bytesPerStep(),
-               measure(ours, theirs ? &*theirs : nullptr, read, threads)});
+               measure(ours, theirs ? &*theirs : nullptr, read, threads),
+               decodeOperands(engine)});
         }
       }
-  print(options.json ? asJson(rows) : asText(rows));
+  print(options.json ? asJson(rows, refused) : asText(rows, refused));
 }
 
 } // namespace
@@ -173,8 +250,10 @@ void kvc::addBenchCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "bench",
       "Time decode steps against the machine's read bandwidth and f16.");
-  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
-      ->required();
+  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.");
+  addFlag(*command, "--presets", options->presets,
+          "Time all presets too, over 8/8 heads of 128 channels; those whose "
+          "value is their key over 128/1 heads of bf16.");
   addDevice(*command, options->device);
   addIntegers(*command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");

@@ -256,13 +256,6 @@ EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
   return row;
 }
 
-/// A message without the name of what it is about, which stands beside it.
-std::string withoutPlace(std::string message, const std::string &place) {
-  while (message.starts_with(place + ": "))
-    message.erase(0, place.size() + 2);
-  return message;
-}
-
 /// Specs and files of presets that were given, presets that were named; without
 /// any of them all presets.
 std::vector<Candidate> candidatesOf(const EvalOptions &options) {

@@ -40,6 +40,13 @@ inline std::string onOneLine(std::string_view text) {
   return line;
 }
 
+/// A message without the name of what it is about, which stands beside it.
+inline std::string withoutPlace(std::string message, const std::string &place) {
+  while (message.starts_with(place + ": "))
+    message.erase(0, place.size() + 2);
+  return message;
+}
+
 /// A kvc_diag with its buffer: `call(.., diag, ..)`, then `diag.check(status)`.
 class Diag {
 public:

@@ -88,7 +88,9 @@ std::optional<std::string> kvc::twinOf(const kvc_spec *spec) {
   for (const char *tensor : {"key", "value"}) {
     if (!twin.contains(tensor))
       continue;
-    nlohmann::ordered_json scheme{{"codec", "f16"}};
+    // Queries in bf16 come from models whose numbers f16 need not hold.
+    const bool isBF16 = specInfoOf(spec).query == KVC_BF16;
+    nlohmann::ordered_json scheme{{"codec", isBF16 ? "bf16" : "f16"}};
     // Keys that are stored before RoPE stay so: it is work that both must do.
     if (twin[tensor].contains("rope"))
       scheme["rope"] = twin[tensor]["rope"];

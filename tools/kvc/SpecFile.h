@@ -33,7 +33,8 @@ kvc_spec_info specInfoOf(const kvc_spec *spec);
 kvc_tensor_info tensorInfoOf(const kvc_spec *spec, kvc_tensor tensor);
 kvc_part_info partInfoOf(const kvc_spec *spec, kvc_tensor tensor, int64_t part);
 
-/// The same attention and layout over a cache in f16: what quantisation is
+/// The same attention and layout over a cache in f16, or bf16 with queries of
+/// that type: what quantisation is
 /// compared with. Nothing if `spec` is that already.
 std::optional<std::string> twinOf(const kvc_spec *spec);
 
