@@ -180,6 +180,7 @@ void bench(const BenchOptions &options) {
   const CompilerHandle compiler = createCompiler();
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
   // Everything that can be wrong is found before the first measurement.
+  const size_t cold = coldBytes();
   std::vector<Engine> engines;
   std::vector<std::optional<Engine>> twins;
   std::vector<std::string> names;
@@ -194,6 +195,12 @@ void bench(const BenchOptions &options) {
       if (std::optional<std::string> text = twinOf(engine.spec()))
         twin.emplace(compiler.get(), *text, candidate.place + " unquantised",
                      compile);
+      for (int64_t context : options.contexts)
+        for (int64_t batch : options.batches) {
+          ColdCache::sequencesFor(engine, context, batch, cold);
+          if (twin)
+            ColdCache::sequencesFor(*twin, context, batch, cold);
+        }
       engines.push_back(std::move(engine));
       twins.push_back(std::move(twin));
       names.push_back(candidate.place);
@@ -204,15 +211,6 @@ void bench(const BenchOptions &options) {
           {candidate.place, withoutPlace(failure.what(), candidate.place)});
     }
   }
-
-  const size_t cold = coldBytes();
-  for (size_t i = 0; i < engines.size(); ++i)
-    for (int64_t context : options.contexts)
-      for (int64_t batch : options.batches) {
-        ColdCache::sequencesFor(engines[i], context, batch, cold);
-        if (twins[i])
-          ColdCache::sequencesFor(*twins[i], context, batch, cold);
-      }
 
   const size_t all = engines.size() * options.contexts.size() *
                      options.batches.size() * options.threads.size();
