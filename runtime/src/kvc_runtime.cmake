@@ -4,8 +4,8 @@
 # archive.
 
 kvc_add_library(kvc_quantise
-  SRCS quantise/kvc/Quantise/Floats.cpp quantise/kvc/Quantise/PartQuantiser.cpp
-       quantise/kvc/Quantise/TensorQuantiser.cpp
+  SRCS quantise/kvc/Quantise/Floats.cpp quantise/kvc/Quantise/InputRows.cpp
+       quantise/kvc/Quantise/PartQuantiser.cpp quantise/kvc/Quantise/TensorQuantiser.cpp
   LINK kvc_spec)
 target_include_directories(kvc_quantise PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/quantise)
 
@@ -22,7 +22,7 @@ kvc_add_library(kvc_host
 target_include_directories(kvc_host PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/devices)
 
 kvc_add_library(kvc_cache
-  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/Regions.cpp
+  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
   LINK kvc_host)
 target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 

@@ -13,6 +13,7 @@
 #define KVC_TOOLS_BATCH_H
 
 #include "kvc/Failure.h"
+#include "kvc/SchemeValues.h"
 #include "kvc/runtime.h"
 
 #include <cstdint>
@@ -68,6 +69,8 @@ struct BatchInputs {
   std::vector<int32_t> queryStarts, keyStarts; ///< [batch + 1]
   Values q, k, v;
   std::vector<float> alibiSlopes, sinkLogits; ///< Empty: not in the spec.
+  std::vector<SchemeValues> schemeValues;
+  std::string place; ///< What messages call all this; may be empty.
 
   int64_t batch() const { return static_cast<int64_t>(keyStarts.size()) - 1; }
   int64_t queries() const { return queryStarts.back(); }

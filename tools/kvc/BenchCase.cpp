@@ -171,6 +171,11 @@ void ColdCache::fillPaged() {
   options.num_pages = numPages;
   options.max_sequences = 1;
   options.borrowed = &lent;
+  const std::vector<SchemeValues> given = anySchemeValues(engine.spec());
+  const std::vector<kvc_scheme_values> values =
+      schemeValuesFor(engine.spec(), given);
+  options.inputs = values.data();
+  options.num_inputs = static_cast<int64_t>(values.size());
   kvc_cache *created = nullptr;
   diag.check(kvc_cache_create(&options, diag, &created));
   cache.reset(created);
@@ -203,6 +208,7 @@ void ColdCache::fillContiguous() {
   all.keyStarts.resize(numSequences + 1);
   for (int64_t i = 0; i <= numSequences; ++i)
     all.keyStarts[i] = static_cast<int32_t>(i * context);
+  all.schemeValues = anySchemeValues(engine.spec());
   cache = engine.createCache(all, false);
   const Threads threads(0);
   for (int64_t i = 0; i < numSequences; ++i) {

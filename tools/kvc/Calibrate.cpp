@@ -183,7 +183,7 @@ void calibrate(const CalibrateOptions &options) {
   settings.threads = threads.loop();
   settings.onStep = [&](const std::string &what) { progress.begin(what); };
   progress.begin("reading " + options.inputs);
-  const BatchInputs inputs = readInputs(options.inputs, specInfoOf(twin.get()));
+  const BatchInputs inputs = readInputs(options.inputs, twin.get());
   Calibration calibration;
   try {
     calibration = calibrate(spec, info, inputs, settings);

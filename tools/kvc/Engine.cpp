@@ -100,8 +100,12 @@ CacheHandle Engine::createCache(const BatchInputs &inputs, bool poison) const {
   (paged ? options.num_pages : options.capacity_tokens) =
       paged ? blocks : blocks * block;
   options.max_sequences = std::max<int64_t>(inputs.batch(), 1);
+  const std::vector<kvc_scheme_values> values =
+      schemeValuesFor(specHandle, inputs.schemeValues);
+  options.inputs = values.data();
+  options.num_inputs = static_cast<int64_t>(values.size());
   kvc_cache *cache = nullptr;
-  diag.check(kvc_cache_create(&options, diag, &cache));
+  diag.check(kvc_cache_create(&options, diag, &cache), inputs.place);
   return CacheHandle(cache);
 }
 

@@ -226,7 +226,7 @@ EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
   ScoreSums scores;
   BitSums bits;
   for (const std::string &file : options.inputs) {
-    const BatchInputs inputs = readInputs(file, info);
+    const BatchInputs inputs = readInputs(file, engine.spec());
     const LastQueries last = lastQueriesOf(inputs, info);
     if (last.sequences.empty())
       throw Failure(file + ": has no query with a key, expected at least one");

@@ -79,16 +79,23 @@ public:
 
   kvc_dtype typeOf(const std::string &name) const { return typeOf(find(name)); }
 
+  /// f32 of this shape.
+  std::vector<float> floats(const std::string &name,
+                            const std::vector<int64_t> &shape) const {
+    const safetensors::Tensor &tensor = find(name);
+    if (tensor.dtype != safetensors::DType::F32 || tensor.shape != shape)
+      fail(name, "is " + describe(tensor) + ", expected f32 " +
+                     safetensors::shapeText(shape));
+    std::vector<float> values(tensor.data.size() / sizeof(float));
+    if (!values.empty())
+      std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    return values;
+  }
+
   /// f32 [count]; finite, but -inf where `minusInfinity`.
   std::vector<float> perHead(const std::string &name, int64_t count,
                              bool minusInfinity) const {
-    const safetensors::Tensor &tensor = find(name);
-    if (tensor.dtype != safetensors::DType::F32 || tensor.shape.size() != 1 ||
-        tensor.shape[0] != count)
-      fail(name, "is " + describe(tensor) + ", expected f32 [" +
-                     std::to_string(count) + "]");
-    std::vector<float> values(count);
-    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    std::vector<float> values = floats(name, {count});
     for (int64_t i = 0; i < count; ++i)
       if (!std::isfinite(values[i]) && !(minusInfinity && values[i] < 0))
         fail(name, "has " + std::to_string(values[i]) + " at index " +
@@ -122,12 +129,14 @@ private:
 
 } // namespace
 
-BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec) {
+BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle) {
+  const kvc_spec_info spec = specInfoOf(specHandle);
   safetensors::Expected<safetensors::File> file = safetensors::read(path);
   if (!file)
     throw Failure(file.error().str());
   const Reader reader(path, *file);
   BatchInputs inputs;
+  inputs.place = path;
   inputs.queryStarts = reader.starts("cu_seqlens_q");
   inputs.keyStarts = reader.starts("cu_seqlens_kv");
   if (inputs.queryStarts.size() != inputs.keyStarts.size())
@@ -146,6 +155,10 @@ BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec) {
     inputs.alibiSlopes = reader.perHead("alibi_slopes", spec.q_heads, false);
   if (spec.sink_logits)
     inputs.sinkLogits = reader.perHead("sink_logits", spec.q_heads, true);
+  for (const kvc_input_info &input : schemeInputsOf(specHandle))
+    inputs.schemeValues.push_back(
+        {input.name,
+         reader.floats(input.name, {input.kv_heads, input.columns})});
   return inputs;
 }
 

@@ -15,8 +15,8 @@ namespace kvc {
 
 /// Reads q, k, v, cu_seqlens_q, cu_seqlens_kv and the inputs that the spec asks
 /// for; checks shapes, types, lengths and that every number is finite; converts
-/// q, k and v to io.query.
-BatchInputs readInputs(const std::string &path, const kvc_spec_info &spec);
+/// q, k and v to io.query. Ranges of schemes' inputs are left to the cache.
+BatchInputs readInputs(const std::string &path, const kvc_spec *spec);
 
 /// The attention that a file's q, k and v are of, its queries in the type of q.
 AttentionShape shapeOfInputs(const std::string &path);

@@ -88,7 +88,7 @@ void run(const RunOptions &options) {
   const Engine engine(compiler.get(), readFile(options.spec), options.spec,
                       compileOptionsFor(target));
   progress.begin("reading " + options.inputs);
-  const BatchInputs inputs = readInputs(options.inputs, engine.info());
+  const BatchInputs inputs = readInputs(options.inputs, engine.spec());
   const Threads threads(options.threads);
   const CacheHandle cache = engine.createCache(inputs, options.poison);
   std::vector<kvc_sequence> sequences;

@@ -62,6 +62,18 @@ kvc_tensor_info kvc::tensorInfoOf(const kvc_spec *spec, kvc_tensor tensor) {
   return info;
 }
 
+std::vector<kvc_input_info> kvc::schemeInputsOf(const kvc_spec *spec) {
+  Diag diag;
+  int64_t count = 0;
+  diag.check(kvc_spec_input_count(spec, &count));
+  std::vector<kvc_input_info> inputs(count);
+  for (int64_t i = 0; i < count; ++i) {
+    inputs[i].struct_size = sizeof(kvc_input_info);
+    diag.check(kvc_spec_get_input(spec, i, diag, &inputs[i]));
+  }
+  return inputs;
+}
+
 kvc_part_info kvc::partInfoOf(const kvc_spec *spec, kvc_tensor tensor,
                               int64_t part) {
   Diag diag;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kvc {
 
@@ -32,6 +33,8 @@ SpecHandle parseSpec(const std::string &json, const std::string &place);
 kvc_spec_info specInfoOf(const kvc_spec *spec);
 kvc_tensor_info tensorInfoOf(const kvc_spec *spec, kvc_tensor tensor);
 kvc_part_info partInfoOf(const kvc_spec *spec, kvc_tensor tensor, int64_t part);
+/// What the schemes take beside k and v.
+std::vector<kvc_input_info> schemeInputsOf(const kvc_spec *spec);
 
 /// The same attention and layout over a cache in f16, or bf16 with queries of
 /// that type: what quantisation is

@@ -25,7 +25,10 @@
 // and is rotated back once, at the end. K's is undone tile by tile. Rotating q
 // instead would give the same sums, but not their bound: it grows with q o k in
 // the channels as they are given, and where q and k are large in different ones
-// the products of rotated channels are far larger and cancel.
+// the products of rotated channels are far larger and cancel. Smoothing factors
+// are diagonal: each product stays what it was, so K's go to q and V's to o.
+// RoPE differs from token to token: keys are rotated for the scores, and
+// smoothed before that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +86,9 @@ public:
 
   void emit() {
     tokenIota = IotaOp::create(b, b.tile({token()}, b.getI32Type()));
+    loadGiven(spec::Tensor::Key, "c");
+    if (spec.value)
+      loadGiven(spec::Tensor::Value, "d");
     rowCount = b.subInt(op.getRowEnd(), op.getRowBegin());
     if (needsPositions())
       firstPosition = b.subInt(op.getLength(), op.getNumQueries());
@@ -120,6 +126,24 @@ private:
     return pieces;
   }
 
+  /// Loads what the parts of a tensor take beside k and v.
+  void loadGiven(spec::Tensor tensor, StringRef channels) {
+    const spec::Scheme &scheme = *spec::schemeOf(spec, tensor);
+    for (unsigned part = 0; part < scheme.parts.size(); ++part)
+      given[size_t(tensor)].push_back(
+          b.schemeTiles(op.getCache(), op.getKvHead(), tensor, part, channels));
+  }
+  const SchemeTiles &givenOf(spec::Tensor tensor, unsigned part) const {
+    return given[size_t(tensor)][part];
+  }
+
+  /// Whether K's RoPE rotates channels of a part: all of them are in it.
+  bool isRoped(unsigned part) const {
+    return spec.key.rope &&
+           spec.key.rope->offset >= spec.key.parts[part].begin &&
+           spec.key.rope->offset < spec.key.parts[part].end;
+  }
+
   void emitRowTile(Value begin) {
     Rows rows = emitRows(begin);
     KeyTiles tiles = emitKeyTiles(begin);
@@ -149,9 +173,14 @@ private:
     Value query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
-    for (const spec::PartScheme &key : spec.key.parts) {
+    for (auto [i, key] : llvm::enumerate(spec.key.parts)) {
       Value ofPart = b.slice(query, key.begin, key.channels(), "c");
-      if (int64_t blocks = key.blocks(); blocks > 1 && key.rotate == 0)
+      auto part = unsigned(i);
+      Value smooth = givenOf(spec::Tensor::Key, part).smooth;
+      if (smooth && !isRoped(part))
+        ofPart = b.mul(ofPart, smooth);
+      if (int64_t blocks = key.dynamicBlocks();
+          blocks > 1 && key.rotate == 0 && !isRoped(part))
         ofPart = SplitOp::create(b, ofPart, blocks);
       rows.queries.push_back(ofPart);
     }
@@ -243,7 +272,11 @@ private:
     if (scheme.codec.isRaw())
       return DequantizeOp::create(b, codes, Value(), Value(), 0,
                                   spec::Zero::None);
-    codes = b.decoded(scheme.codec, codes);
+    const SchemeTiles &tiles = givenOf(tensor, part);
+    codes = b.decoded(scheme.codec, codes, tiles.table);
+    if (tiles.scale)
+      return DequantizeOp::create(b, codes, tiles.scale, Value(), 0,
+                                  spec::Zero::None);
     SmallVector<TileDim> dims = {token()};
     if (scheme.blocks() > 1) {
       codes = SplitOp::create(b, codes, scheme.blocks());
@@ -272,15 +305,14 @@ private:
     return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
   }
 
-  /// The x' of each part of K: <t, c> or <t, b, e>.
+  /// The x' of each part of K before smoothing is undone: <t, c> or <t, b, e>.
   SmallVector<Value> emitKeys(Value start, Value valid) {
     SmallVector<Value> keys;
     for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
       Value x =
           emitDequantised(spec::Tensor::Key, unsigned(i), "c", start, valid);
       if (part.rotate != 0) {
-        if (part.blocks() > 1)
-          x = JoinOp::create(b, x, "c");
+        x = joined(x);
         x = b.rotate(x, part.rotate);
       }
       keys.push_back(x);
@@ -288,12 +320,33 @@ private:
     return keys;
   }
 
+  /// <t, b, e> as <t, c>.
+  Value joined(Value x) {
+    return tileDimsOf(x.getType()).size() > 2
+               ? JoinOp::create(b, x, "c").getResult()
+               : x;
+  }
+
+  /// A part of K as the scores take it: in full where RoPE rotates it.
+  Value emitRoped(unsigned part, Value x, Value start) {
+    if (!isRoped(part))
+      return x;
+    x = joined(x);
+    if (Value smooth = givenOf(spec::Tensor::Key, part).smooth)
+      x = b.mul(x, smooth);
+    const spec::Rope &rope = *spec.key.rope;
+    return RopeOp::create(b, x.getType(), x, start, rope.pairs, rope.dims,
+                          rope.offset - spec.key.parts[part].begin,
+                          llvm::APFloat(rope.theta));
+  }
+
   Value emitScores(const Rows &rows, ArrayRef<Value> keys, Value start,
                    Value valid) {
     Value scores;
-    for (auto [query, x] : llvm::zip_equal(rows.queries, keys)) {
+    for (auto [i, query, x] : llvm::enumerate(rows.queries, keys)) {
       Value ofPart =
-          ContractOp::create(b, query, x, ArrayRef<StringRef>{"r", "t"});
+          ContractOp::create(b, query, emitRoped(unsigned(i), x, start),
+                             ArrayRef<StringRef>{"r", "t"});
       scores = scores ? b.add(scores, ofPart) : ofPart;
     }
     scores = b.scale(scores, attention.scale * scoreFactor());
@@ -375,10 +428,7 @@ private:
     if (piece.tensor == spec::Tensor::Value) {
       x = emitDequantised(piece.tensor, piece.part, "d", start, valid);
     } else {
-      x = keys[piece.part];
-      if (tileDimsOf(x.getType()).size() > 2)
-        x = JoinOp::create(b, x, "c");
-      x = b.slice(x, piece.first, piece.count, "d");
+      x = b.slice(joined(keys[piece.part]), piece.first, piece.count, "d");
     }
     if (tileDimsOf(x.getType()).size() == 2)
       return ContractOp::create(b, p, x, ArrayRef<StringRef>{"r", "d"});
@@ -400,6 +450,8 @@ private:
       Value out = b.mul(o, inverse);
       if (piece.tensor == spec::Tensor::Value) // K's was undone in the loop.
         out = b.rotate(out, partOf(piece).rotate);
+      if (Value smooth = givenOf(piece.tensor, piece.part).smooth)
+        out = b.mul(out, b.slice(smooth, piece.first, piece.count, "d"));
       StorePartialOp::create(b, out, op.getPartialOut(), row, rowCount,
                              piece.output);
     }
@@ -412,8 +464,9 @@ private:
   TileBuilder b;
   int64_t tileRows, tileTokens;
   SmallVector<Piece, 2> pieces; ///< Of V, in the order of their channels.
-  Value tokenIota;              ///< <t> i32.
-  Value rowCount;               ///< Rows of the work item.
+  SmallVector<SchemeTiles, 2> given[2]; ///< By tensor and part.
+  Value tokenIota;                      ///< <t> i32.
+  Value rowCount;                       ///< Rows of the work item.
   Value firstPosition; ///< Of query 0; negative where queries outnumber keys.
 };
 

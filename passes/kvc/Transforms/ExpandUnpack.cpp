@@ -33,6 +33,12 @@ public:
         b(op.getLoc(), builder) {}
 
   void emit() {
+    given = b.schemeTiles(op.getCache(), op.getKvHead(), op.getTensor(),
+                          op.getPart(), "c");
+    if (scheme.hasStaticScale())
+      staticScales = b.loadScheme(b.f32Tile({{"c", scheme.blocks()}}),
+                                  op.getCache(), op.getKvHead(), op.getTensor(),
+                                  op.getPart(), spec::RowField::Scale);
     auto loop =
         scf::ForOp::create(b, op.getTokenBegin(), op.getTokenEnd(), b.index(1));
     b.setInsertionPointToStart(loop.getBody());
@@ -64,7 +70,13 @@ private:
     Value x = load<LoadCodesOp>(rows(b.elementType(scheme.codec)));
     if (scheme.codec.raw != spec::DType::F32)
       x = arith::ExtFOp::create(b, rows(b.getF32Type()), x);
-    store(b.rotate(x, scheme.rotate), op.getX());
+    storeValues(x);
+  }
+
+  /// What is written before rotation and smoothing are undone.
+  void storeValues(Value x) {
+    x = b.rotate(x, scheme.rotate);
+    store(given.smooth ? b.mul(x, given.smooth) : x, op.getX());
   }
 
   void emitCodes() {
@@ -73,7 +85,10 @@ private:
     int64_t centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
     RankedTensorType factor = b.f32Tile({{"t", 1}, {"b", blocks}});
     Value centred = load<LoadCodesOp>(rows(b.getI8Type()));
-    Value scale = load<LoadScaleOp>(factor);
+    Value scale =
+        staticScales
+            ? b.broadcast(staticScales, b.f32Tile({{"t", 1}, {"c", blocks}}))
+            : load<LoadScaleOp>(factor);
     Value zero =
         scheme.zero == spec::Zero::None ? Value() : load<LoadZeroOp>(factor);
 
@@ -86,11 +101,13 @@ private:
     if (zero)
       store(zero, op.getZeros());
 
-    Value u = b.decoded(scheme.codec, centred);
+    Value u = b.decoded(scheme.codec, centred, given.table);
     if (scheme.codec.isInt())
       u = arith::SIToFPOp::create(b, rows(b.getF32Type()), centred);
     if (centre != 0)
       u = b.add(u, double(centre)); // Exact.
+    if (given.scale)
+      return storeValues(b.mul(u, given.scale));
     u = SplitOp::create(b, u, blocks);
     Value x;
     switch (scheme.zero) {
@@ -104,14 +121,15 @@ private:
     default:
       x = b.mul(u, scale);
     }
-    x = JoinOp::create(b, rows(b.getF32Type()), x);
-    store(b.rotate(x, scheme.rotate), op.getX());
+    storeValues(JoinOp::create(b, rows(b.getF32Type()), x));
   }
 
   UnpackOp op;
   const spec::Spec &spec;
   const spec::PartScheme &scheme;
   TileBuilder b;
+  SchemeTiles given;
+  Value staticScales; ///< <c>, a scale per block.
   Value token, row, one;
 };
 

@@ -58,9 +58,15 @@ Exponents exponentsOf(spec::DType dtype) {
 
 class Quantiser {
 public:
-  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, Value x)
-      : b(b), scheme(scheme), x(x) {
+  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, Value x,
+            const QuantiserTables &tables)
+      : b(b), scheme(scheme), x(x), tables(tables) {
     blocks = b.f32Tile({{"b", scheme.blocks()}});
+  }
+
+  /// With a scale that is given.
+  Quantised emitWith(Value scale) {
+    return {encode(dividedBy(x, scale, isZero(scale))), Value(), Value()};
   }
 
   Quantised emit() {
@@ -91,7 +97,7 @@ private:
                                           : amax(x));
     Value quotient = isRms()      ? estimate
                      : isSigned() ? b.div(estimate, -double(centre()))
-                                  : b.div(estimate, scheme.codec.largest());
+                                  : perLargestCode(estimate);
     Value scale = dtype() == spec::DType::E8M0 ? exponentOf(estimate, quotient)
                                                : storedScale(quotient);
     return {encode(steppedBy(x, estimate, quotient, scale)), scale, Value()};
@@ -102,7 +108,7 @@ private:
     Value high = clipped(reduce(ReductionKind::MaximumF, x));
     Value zero = positive(round(b.div(b.add(high, low), 2.0)));
     Value rest = b.sub(x, zero), estimate = clipped(amax(rest));
-    Value quotient = b.div(estimate, scheme.codec.largest());
+    Value quotient = perLargestCode(estimate);
     Value scale = storedScale(quotient);
     return {encode(steppedBy(rest, estimate, quotient, scale)), scale, zero};
   }
@@ -212,20 +218,40 @@ private:
                                 /*offset=*/0, /*down=*/false);
   }
 
+  Value perLargestCode(Value estimate) {
+    return tables.largest ? b.div(estimate, tables.largest)
+                          : b.div(estimate, scheme.codec.largest());
+  }
+
   /// An e8m0 scale. "down" takes the exponent of the estimate less that of the
   /// largest code; a root mean square stands for the quotient in both.
   Value exponentOf(Value estimate, Value quotient) {
     bool isUp = scheme.scale->round == spec::ScaleRound::Up;
+    if (tables.largest && !isUp && !isRms())
+      return exponentByTable(estimate);
     int64_t offset =
         isUp || isRms() ? 0 : -int64_t(std::ilogb(scheme.codec.largest()));
     Exponents exponents = exponentsOf(spec::DType::E8M0);
     Value power = PowerOfTwoOp::create(
         b, quotient.getType(), isUp ? quotient : estimate, exponents.smallest,
         exponents.largest, offset, /*down=*/!isUp);
-    Value isZero = b.compare(arith::CmpFPredicate::OEQ, power, 0.0);
-    return b.select(isZero,
+    return b.select(isZero(power),
                     b.constantLike(power, std::ldexp(1.0, exponents.smallest)),
                     power);
+  }
+
+  /// The same for "down" with a table whose largest entry is not known here: a
+  /// quotient of two powers is exact, but where it leaves the exponents' range.
+  Value exponentByTable(Value estimate) {
+    auto power = [&](Value value) -> Value {
+      return PowerOfTwoOp::create(b, value.getType(), value, -149, 127,
+                                  /*offset=*/0, /*down=*/true);
+    };
+    Exponents exponents = exponentsOf(spec::DType::E8M0);
+    Value largest = b.broadcast(tables.largest, estimate.getType());
+    return b.clamp(b.div(power(estimate), power(largest)),
+                   std::ldexp(1.0, exponents.smallest),
+                   std::ldexp(1.0, exponents.largest));
   }
 
   /// What codes are multiplied by.
@@ -238,8 +264,7 @@ private:
 
   /// What x is divided by: the scale, or inf where that is 0.
   Value divisor(Value scale) {
-    Value zero = b.compare(arith::CmpFPredicate::OEQ, scale, 0.0);
-    return b.select(zero, b.constantLike(scale, kInfinity), scale);
+    return b.select(isZero(scale), b.constantLike(scale, kInfinity), scale);
   }
 
   //===--------------------------------------------------------------------===//
@@ -249,26 +274,38 @@ private:
   /// `value` in steps of the stored scale or, as "exact" wants it, times the
   /// inverse of the quotient; +0 where codes are 0 whatever the value.
   Value steppedBy(Value value, Value estimate, Value quotient, Value scale) {
-    Value steps, isZero;
+    Value steps, isDead;
     if (isExact()) {
       Value inverse = b.div(b.constantLike(quotient, 1.0), quotient);
-      isZero = b.compare(arith::CmpFPredicate::UGT,
+      isDead = b.compare(arith::CmpFPredicate::UGT,
                          math::AbsFOp::create(b, inverse), kLargestF32);
       steps =
-          b.mul(value, b.select(isZero, b.constantLike(inverse, 0.0), inverse));
+          b.mul(value, b.select(isDead, b.constantLike(inverse, 0.0), inverse));
     } else {
       scale = effective(scale);
       // An e8m0 scale is never 0.
-      isZero = b.compare(arith::CmpFPredicate::OEQ,
-                         dtype() == spec::DType::E8M0 ? estimate : scale, 0.0);
-      steps = b.div(value, divisor(scale));
+      isDead = isZero(dtype() == spec::DType::E8M0 ? estimate : scale);
+      return dividedBy(value, scale, isDead);
     }
+    return withDead(steps, isDead);
+  }
+
+  Value isZero(Value value) {
+    return b.compare(arith::CmpFPredicate::OEQ, value, 0.0);
+  }
+
+  Value dividedBy(Value value, Value scale, Value isDead) {
+    return withDead(b.div(value, divisor(scale)), isDead);
+  }
+
+  /// `steps` but +0 where `isDead`.
+  Value withDead(Value steps, Value isDead) {
     // Integers do not see the sign of a zero.
     if (scheme.codec.isInt())
       return steps;
-    deadBlocks = isZero;
-    return b.select(b.broadcast(isZero, value.getType()),
-                    b.constantLike(value, 0.0), steps);
+    deadBlocks = isDead;
+    return b.select(b.broadcast(isDead, steps.getType()),
+                    b.constantLike(steps, 0.0), steps);
   }
 
   /// Symmetric codes of what steppedBy gave last.
@@ -278,7 +315,7 @@ private:
           b, cloneWithElement(steps.getType(), b.getI8Type()), steps,
           scheme.codec.kind);
     if (scheme.codec.kind == spec::CodecKind::Lut)
-      return nearestEntry(steps);
+      return tables.codes ? nearestLoaded(steps) : nearestEntry(steps);
     auto largest = static_cast<double>(centre() - 1);
     double smallest = isSigned() ? -largest - 1 : -largest;
     return stored(b.clamp(roundSymmetric(steps), smallest, largest));
@@ -294,6 +331,15 @@ private:
                       b.constantLike(steps, double(next)), code);
     return stored(b.select(b.broadcast(deadBlocks, steps.getType()),
                            b.constantLike(steps, 0.0), code));
+  }
+
+  /// The same with a table that is loaded.
+  Value nearestLoaded(Value steps) {
+    RankedTensorType type = cloneWithElement(steps.getType(), b.getI8Type());
+    Value codes =
+        NearestOp::create(b, type, steps, tables.thresholds, tables.codes);
+    return b.select(b.broadcast(deadBlocks, steps.getType()),
+                    b.constant(type, int64_t(0)), codes);
   }
 
   Value roundEven(Value value) { return math::RoundEvenOp::create(b, value); }
@@ -343,14 +389,17 @@ private:
   TileBuilder &b;
   const spec::PartScheme &scheme;
   Value x;
+  const QuantiserTables &tables;
   RankedTensorType blocks;
-  Value deadBlocks; ///< <b> i1: blocks whose codes are all 0.
+  Value deadBlocks; ///< i1 per scale: whose codes are all 0.
 };
 
 } // namespace
 
-Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, Value x) {
-  return Quantiser(b, scheme, x).emit();
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, Value x,
+                   Value staticScale, const QuantiserTables &tables) {
+  Quantiser quantiser(b, scheme, x, tables);
+  return staticScale ? quantiser.emitWith(staticScale) : quantiser.emit();
 }
 
 } // namespace kvc

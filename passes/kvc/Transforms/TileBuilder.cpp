@@ -80,8 +80,38 @@ Value TileBuilder::effectiveScale(const spec::Scale &scale, Value stored) {
   return hasGlobal ? mul(stored, scale.global) : stored;
 }
 
-Value TileBuilder::decoded(const spec::Codec &codec, Value codes) {
+Value TileBuilder::loadScheme(Type type, Value cache, Value kvHead,
+                              spec::Tensor tensor, unsigned part,
+                              spec::RowField field) {
+  return LoadSchemeOp::create(*this, type, cache, kvHead, tensor, part, field);
+}
+
+SchemeTiles TileBuilder::schemeTiles(Value cache, Value kvHead,
+                                     spec::Tensor tensor, unsigned number,
+                                     StringRef channels) {
+  const spec::PartScheme &part =
+      spec::schemeOf(cast<CacheType>(cache.getType()).getSpec(), tensor)
+          ->parts[number];
+  RankedTensorType perChannel = f32Tile({{channels, part.channels()}});
+  auto load = [&](Type type, spec::RowField field) {
+    return loadScheme(type, cache, kvHead, tensor, number, field);
+  };
+  SchemeTiles tiles;
+  if (part.hasStaticScale())
+    tiles.scale =
+        effectiveScale(*part.scale, load(perChannel, spec::RowField::Scale));
+  if (part.smooth)
+    tiles.smooth = load(perChannel, spec::RowField::Smooth);
+  if (part.codec.takesTable())
+    tiles.table = load(f32Tile({{"n", int64_t(1) << part.codec.bits}}),
+                       spec::RowField::Table);
+  return tiles;
+}
+
+Value TileBuilder::decoded(const spec::Codec &codec, Value codes, Value table) {
   Type type = cloneWithElement(codes.getType(), getF32Type());
+  if (table)
+    return GatherOp::create(*this, type, codes, table);
   if (codec.isFloatCode())
     return DecodeFloatOp::create(*this, type, codes, codec.kind);
   if (codec.kind == spec::CodecKind::Lut)

@@ -16,12 +16,19 @@
 #define KVC_TRANSFORMS_TILEBUILDER_H
 
 #include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Spec/SchemeInputs.h"
 #include "kvc/Spec/Spec.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace kvc {
+
+/// Inputs of a scheme as tiles.
+struct SchemeTiles {
+  mlir::Value scale, smooth; ///< Of every channel.
+  mlir::Value table;         ///< <n>.
+};
 
 class TileBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -70,8 +77,19 @@ public:
   /// the scheme has one.
   mlir::Value effectiveScale(const spec::Scale &scale, mlir::Value stored);
   /// Loaded codes as the numbers that a scale multiplies: integers are left as
-  /// they are, patterns are decoded, indices looked up.
-  mlir::Value decoded(const spec::Codec &codec, mlir::Value codes);
+  /// they are, patterns are decoded, indices looked up: in `table` where that
+  /// is given per kv head.
+  mlir::Value decoded(const spec::Codec &codec, mlir::Value codes,
+                      mlir::Value table);
+  /// What a part of a tensor's scheme takes beside k and v, null where it does
+  /// not. Scales, second level included, and smoothing factors have the
+  /// dim `channels`.
+  SchemeTiles schemeTiles(mlir::Value cache, mlir::Value kvHead,
+                          spec::Tensor tensor, unsigned part,
+                          llvm::StringRef channels);
+  mlir::Value loadScheme(mlir::Type type, mlir::Value cache, mlir::Value kvHead,
+                         spec::Tensor tensor, unsigned part,
+                         spec::RowField field);
 
   //===--------------------------------------------------------------------===//
   // Floats

@@ -42,6 +42,14 @@ typedef struct kvc_page_memory {
   int64_t value_stride;
 } kvc_page_memory;
 
+/** Values of one input of a scheme (kvc_spec_get_input): f32 [kv_heads,
+ *  columns]. */
+typedef struct kvc_scheme_values {
+  const char *name;
+  const float *values;
+  int64_t count; /**< kv_heads * columns. */
+} kvc_scheme_values;
+
 enum {
   /** Fill fresh memory with 0xFF: what no one has written reads as NaN. */
   KVC_CACHE_POISON = 1
@@ -62,9 +70,13 @@ typedef struct kvc_cache_options {
    *  outlive the cache and are never filled; paged layouts without segments and
    *  with scale.tokens 1 only. */
   const kvc_page_memory *borrowed;
+  /** Each input of the spec's schemes once, in any order; copied. */
+  const kvc_scheme_values *inputs;
+  int64_t num_inputs;
 } kvc_cache_options;
 
-/** KVC_UNSUPPORTED where this library cannot hold the spec. */
+/** KVC_UNSUPPORTED where this library cannot hold the spec; KVC_INVALID_DATA
+ *  with name and index where a number among the inputs is out of range. */
 KVC_API kvc_status kvc_cache_create(const kvc_cache_options *options,
                                     kvc_diag *diag, kvc_cache **cache);
 /** Frees every sequence and the memory. */

@@ -50,6 +50,14 @@ typedef struct kvc_cache_view {
   const kvc_region *regions;
   /** One entry per page of the sequence; null: page i is page i. */
   const int32_t *page_table;
+  /** What the schemes take beside k and v, in the order of kvc_spec_get_input;
+   *  null where that is nothing. Rows of one kv head after the other:
+   *    scale   the blocks' scales, as they are stored (e4m3: before global)
+   *    table   the n entries; the numbers in ascending order above which the
+   *            nearest entry is the next one, filled up with +inf to n; the
+   *            codes of these n steps; the largest magnitude of an entry
+   *    smooth  the channels' factors */
+  const float *const *inputs;
 } kvc_cache_view;
 
 /*--- Arguments ------------------------------------------------------------*/
@@ -156,11 +164,11 @@ typedef struct kvc_module_table {
 } kvc_module_table;
 
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
-static_assert(sizeof(kvc_cache_view) == 2 * 8, "slots of a cache view");
-static_assert(sizeof(kvc_attend_args) == (2 + 13) * 8, "slots of attend");
-static_assert(sizeof(kvc_append_args) == (2 + 9) * 8, "slots of append");
+static_assert(sizeof(kvc_cache_view) == 3 * 8, "slots of a cache view");
+static_assert(sizeof(kvc_attend_args) == (3 + 13) * 8, "slots of attend");
+static_assert(sizeof(kvc_append_args) == (3 + 9) * 8, "slots of append");
 static_assert(sizeof(kvc_merge_args) == 15 * 8, "slots of merge");
-static_assert(sizeof(kvc_unpack_args) == (2 + 3) * 8, "slots of unpack");
+static_assert(sizeof(kvc_unpack_args) == (3 + 3) * 8, "slots of unpack");
 #endif
 
 #ifdef __cplusplus

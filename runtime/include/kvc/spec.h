@@ -133,6 +133,32 @@ KVC_API kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,
                                      int64_t part, kvc_diag *diag,
                                      kvc_part_info *info);
 
+/** What an input of a scheme holds. */
+typedef enum kvc_input_kind KVC_ENUM_BASE {
+  KVC_INPUT_SCALE = 0, /**< Static scales, one per block. */
+  KVC_INPUT_TABLE = 1, /**< Lookup tables. */
+  KVC_INPUT_SMOOTH = 2 /**< What channels are divided by. */
+} kvc_input_kind;
+
+/** What a scheme takes beside k and v: f32 [kv_heads, columns], given when a
+ *  cache is created. */
+typedef struct kvc_input_info {
+  size_t struct_size;
+  const char *name; /**< "key_scale", "value1_table", "key_smooth", .. */
+  kvc_input_kind kind;
+  kvc_tensor tensor;
+  int64_t part; /**< Of a scale or table; 0 for KVC_INPUT_SMOOTH. */
+  int64_t kv_heads, columns;
+} kvc_input_info;
+
+/** How many inputs the schemes of `spec` take. */
+KVC_API kvc_status kvc_spec_input_count(const kvc_spec *spec, int64_t *count);
+
+/** Fills `*info`, whose struct_size the caller has set, for input `index`: the
+ *  key's inputs come first. */
+KVC_API kvc_status kvc_spec_get_input(const kvc_spec *spec, int64_t index,
+                                      kvc_diag *diag, kvc_input_info *info);
+
 /** A named scheme that specs refer to by "preset": NAME. Its strings live as
  *  long as the library. */
 typedef struct kvc_preset_info {

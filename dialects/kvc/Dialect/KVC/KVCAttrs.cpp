@@ -88,6 +88,28 @@ std::optional<spec::CodecKind> symbolizeFloatFormat(StringRef text) {
       .Default(std::nullopt);
 }
 
+static constexpr std::pair<StringLiteral, spec::RowField> kRowFields[] = {
+    {"scale", spec::RowField::Scale},
+    {"table", spec::RowField::Table},
+    {"thresholds", spec::RowField::Thresholds},
+    {"codes", spec::RowField::Codes},
+    {"largest", spec::RowField::Largest},
+    {"smooth", spec::RowField::Smooth}};
+
+StringRef stringifyRowField(spec::RowField field) {
+  for (const auto &[name, known] : kRowFields)
+    if (known == field)
+      return name;
+  llvm_unreachable("unknown field");
+}
+
+std::optional<spec::RowField> symbolizeRowField(StringRef text) {
+  for (const auto &[name, known] : kRowFields)
+    if (name == text)
+      return known;
+  return std::nullopt;
+}
+
 static ParseResult parseTensor(AsmParser &parser, spec::Tensor &tensor) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef text;

@@ -7,6 +7,7 @@
 #ifndef KVC_DIALECT_KVC_KVCATTRS_H
 #define KVC_DIALECT_KVC_KVCATTRS_H
 
+#include "kvc/Spec/SchemeInputs.h"
 #include "kvc/Spec/Spec.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -33,6 +34,10 @@ std::optional<spec::DType> symbolizeRoundType(llvm::StringRef text);
 /// Names of the float codecs that are not raw.
 llvm::StringRef stringifyFloatFormat(spec::CodecKind kind);
 std::optional<spec::CodecKind> symbolizeFloatFormat(llvm::StringRef text);
+
+/// Names of what kernels read of a scheme's inputs.
+llvm::StringRef stringifyRowField(spec::RowField field);
+std::optional<spec::RowField> symbolizeRowField(llvm::StringRef text);
 } // namespace kvc
 
 #define GET_ATTRDEF_CLASSES

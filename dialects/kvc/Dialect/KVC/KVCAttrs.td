@@ -199,4 +199,14 @@ def KVC_FloatFormatAttr : Attr<
   let constBuilderCall = "$_builder.getStringAttr(::kvc::stringifyFloatFormat($0))";
 }
 
+def KVC_RowFieldAttr : Attr<
+    CPred<"::llvm::isa<::mlir::StringAttr>($_self) && ::kvc::symbolizeRowField(::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "\"scale\", \"table\", \"thresholds\", \"codes\", \"largest\" or \"smooth\""> {
+  let storageType = "::mlir::StringAttr";
+  let returnType = "::kvc::spec::RowField";
+  let valueType = NoneType;
+  let convertFromStorage = "*::kvc::symbolizeRowField($_self.getValue())";
+  let constBuilderCall = "$_builder.getStringAttr(::kvc::stringifyRowField($0))";
+}
+
 #endif // KVC_DIALECT_KVC_KVCATTRS_TD

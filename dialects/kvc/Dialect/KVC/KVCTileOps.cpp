@@ -17,6 +17,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 #define GET_OP_CLASSES
 #include "kvc/Dialect/KVC/KVCTileOps.cpp.inc"
 
@@ -257,6 +259,37 @@ LogicalResult RotateOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// rope
+//===----------------------------------------------------------------------===//
+
+LogicalResult RopeOp::verify() {
+  SmallVector<TileDim> tile = tileDimsOf(getType());
+  if (tile.size() != 2 || tile[0].first != "t") // C1
+    return emitOpError("expected a tile <t, c>, got ") << getType();
+  auto dims = static_cast<int64_t>(getDims()),
+       offset = static_cast<int64_t>(getOffset());
+  int64_t channels = tile[1].second;
+  if (dims <= 0 || dims % 2 != 0 || offset < 0 || dims > channels ||
+      offset > channels - dims) // C2
+    return emitOpError("expected an even number of dims inside the ")
+           << channels << " channels, got " << dims << " from " << offset;
+  if (!getTheta().isFinite() || getTheta().isNegative() ||
+      getTheta().isZero()) // C3
+    return emitOpError("theta: expected a finite number above 0, got ")
+           << getTheta().convertToDouble();
+  return success();
+}
+
+SmallVector<float> RopeOp::getFrequencies() {
+  SmallVector<float> frequencies;
+  auto dims = static_cast<double>(getDims());
+  for (uint64_t i = 0; i < getDims() / 2; ++i)
+    frequencies.push_back(static_cast<float>(std::pow(
+        getTheta().convertToDouble(), -2.0 * static_cast<double>(i) / dims)));
+  return frequencies;
+}
+
+//===----------------------------------------------------------------------===//
 // dequantize, round_to, power_of_two
 //===----------------------------------------------------------------------===//
 
@@ -323,6 +356,32 @@ LogicalResult LookupOp::verify() {
   if (entries != 4 && entries != 8 && entries != 16) // C2
     return emitOpError("table: expected 4, 8 or 16 entries, got ") << entries;
   return success();
+}
+
+/// C2: one dim of as many numbers as a table has.
+static LogicalResult verifyTableRow(Operation *op, StringRef name, Type type) {
+  auto tile = cast<RankedTensorType>(type);
+  int64_t entries = tile.getRank() == 1 ? tile.getDimSize(0) : 0;
+  if (entries == 4 || entries == 8 || entries == 16)
+    return success();
+  return op->emitOpError() << name
+                           << ": expected one dim of 4, 8 or 16 numbers, got "
+                           << type;
+}
+
+LogicalResult GatherOp::verify() {
+  if (failed(verifyCodesOf(*this, getCodes().getType(), getType()))) // C1
+    return failure();
+  return verifyTableRow(*this, "table", getTable().getType()); // C2
+}
+
+LogicalResult NearestOp::verify() {
+  if (failed(verifyCodesOf(*this, getType(), getSource().getType()))) // C1
+    return failure();
+  if (failed(verifyTableRow(*this, "thresholds",
+                            getThresholds().getType()))) // C2
+    return failure();
+  return verifyTableRow(*this, "codes", getCodes().getType()); // C2
 }
 
 LogicalResult PowerOfTwoOp::verify() {

@@ -441,7 +441,7 @@ def KVC_LoadScaleOp : KVC_LoadFromCacheOp<"load_scale", KVC_F32Tile> {
     | result | <t, b>, or <t> where the part has one block | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has a scale.
+    - C2: the part has a scale that is not static.
     - C3: the result has a dim of tokens, then one of the part's blocks; the
       latter may be left out where there is one block.
 
@@ -674,7 +674,7 @@ def KVC_StoreScaleOp : KVC_StoreToCacheOp<"store_scale", KVC_F32Tile> {
     | source | <b> | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has a scale.
+    - C2: the part has a scale that is not static.
     - C3: the tile has one dim, the part's blocks.
 
     Example:

@@ -317,8 +317,9 @@ static const spec::PartScheme *metaPartOrError(Op op) {
   const spec::PartScheme *part = partOrError(op);
   if (!part) // C1
     return nullptr;
-  bool has = op.getKind() == MetaKind::Scale ? part->scale.has_value()
-                                             : part->zero != spec::Zero::None;
+  bool has = op.getKind() == MetaKind::Scale
+                 ? part->scale && !part->hasStaticScale()
+                 : part->zero != spec::Zero::None;
   if (!has) { // C2
     op.emitOpError("kind: the part has no ") << stringifyMetaKind(op.getKind());
     return nullptr;
@@ -347,6 +348,28 @@ LogicalResult LoadMetaOp::verify() {
 LogicalResult StoreMetaOp::verify() {
   const spec::PartScheme *part = metaPartOrError(*this);
   return part ? verifyMetaStorage(*this, *part) : failure(); // C1, C2, C3
+}
+
+LogicalResult LoadSchemeOp::verify() {
+  const spec::PartScheme *part = partOrError(*this);
+  if (!part) // C1
+    return failure();
+  spec::RowField field = getField();
+  if (!spec::hasField(*part, field)) // C2
+    return emitOpError("field: the part takes no input with \"")
+           << stringifyRowField(field) << "\"";
+  auto vector = dyn_cast<VectorType>(getType());
+  if (static_cast<bool>(vector) == (field == spec::RowField::Largest)) // C3
+    return emitOpError("expected a ")
+           << (vector ? "scalar" : "vector") << ", got " << getType();
+  int64_t count =
+      spec::rowRange(cast<CacheType>(getCache().getType()).getSpec(),
+                     getTensor(), size_t(getPart()), field)
+          .count;
+  if (vector && vector.getDimSize(0) % count != 0) // C3
+    return emitOpError("expected a multiple of ")
+           << count << " elements, got " << vector.getDimSize(0);
+  return success();
 }
 
 } // namespace kvc::kvk

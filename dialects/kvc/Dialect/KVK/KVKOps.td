@@ -302,7 +302,7 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
     | result | scalar, or vector over tokens | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has scales or zeros, as `kind` says.
+    - C2: the part has scales or zeros in its pages, as `kind` says.
     - C3: `valid` is given exactly with a vector.
     - C4: `storage` and `page` are given together, or not yet; the storage has the
       width of the scale's dtype, `page` tokens and the part's blocks.
@@ -339,7 +339,7 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
     | source | scalar | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has scales or zeros, as `kind` says.
+    - C2: the part has scales or zeros in its pages, as `kind` says.
     - C3: `storage` and `page` are given together, or not yet; the storage has the
       width of the scale's dtype, `page` tokens and the part's blocks.
 
@@ -361,6 +361,35 @@ def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
   let assemblyFormat = [{
     $source `,` $cache `[` $kv_head `,` $token `]` `block` $block attr-dict `:` type($source) `,` qualified(type($cache))
   }];
+  let hasVerifier = 1;
+}
+
+def KVK_LoadSchemeOp : KVK_Op<"load_scheme"> {
+  let summary = "Loads what a scheme takes beside k and v.";
+  let description = [{
+    As `kvc.load_scheme`: a field of the row that the kv head has of an input.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | vector, or scalar for the field `"largest"` | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part takes an input with the field.
+    - C3: the result is a scalar for `"largest"`; for others it is a vector of a
+      multiple of the field's numbers, each of which is repeated.
+
+    Example:
+
+    ```mlir
+    %s = kvk.load_scheme %cache[%kv_head] {tensor = #kvc.tensor<key>, field = "scale"}
+        : !kvc.cache<#spec> to vector<128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache, Arg<Index, "kv head">:$kv_head,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVC_RowFieldAttr:$field);
+  let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
+  let assemblyFormat = "$cache `[` $kv_head `]` attr-dict `:` qualified(type($cache)) `to` type($result)";
   let hasVerifier = 1;
 }
 

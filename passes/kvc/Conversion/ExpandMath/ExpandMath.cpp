@@ -46,6 +46,8 @@ struct Expander {
             .Case([](math::Log2Op) -> Function { return kvc::floatmath::log2; })
             .Case([](math::LogOp) -> Function { return kvc::floatmath::log; })
             .Case([](math::TanhOp) -> Function { return kvc::floatmath::tanh; })
+            .Case([](math::SinOp) -> Function { return kvc::floatmath::sin; })
+            .Case([](math::CosOp) -> Function { return kvc::floatmath::cos; })
             .Case([&](math::RoundEvenOp) -> Function {
               return rounds ? kvc::floatmath::roundEven : nullptr;
             })

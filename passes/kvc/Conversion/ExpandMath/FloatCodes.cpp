@@ -8,6 +8,8 @@
 
 #include "kvc/Conversion/ExpandMath/Shaped.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 using namespace mlir;
 
 namespace kvc::floatmath {
@@ -92,12 +94,11 @@ Value powerOfTwo(ImplicitLocOpBuilder &b, Value x, int64_t smallest,
   return s.select(s.cmp(arith::CmpFPredicate::OEQ, x, s.f(0.0f)), x, power);
 }
 
-Value lookup(ImplicitLocOpBuilder &b, Value code, ArrayRef<float> table) {
+/// One of `entries`, by the bits of `code`.
+static Value choose(ImplicitLocOpBuilder &b, Value code,
+                    SmallVector<Value> entries) {
   Shaped s(b, code);
   Value bits = arith::ExtUIOp::create(b, s.i32(), code);
-  SmallVector<Value> entries;
-  for (float entry : table)
-    entries.push_back(s.f(entry));
   // The lowest bit halves the candidates first.
   for (int bit = 0; entries.size() > 1; ++bit) {
     Value isSet =
@@ -108,6 +109,44 @@ Value lookup(ImplicitLocOpBuilder &b, Value code, ArrayRef<float> table) {
     entries = std::move(half);
   }
   return entries.front();
+}
+
+/// Number i of a vector in all elements of a shape.
+static Value entryOf(const Shaped &s, Value vector, int64_t i) {
+  Value entry = vector::ExtractOp::create(s.b, vector, i);
+  auto shaped = dyn_cast<VectorType>(s.f32());
+  return shaped ? vector::BroadcastOp::create(s.b, shaped, entry).getResult()
+                : entry;
+}
+
+static int64_t lanesOf(Value vector) {
+  return cast<VectorType>(vector.getType()).getDimSize(0);
+}
+
+Value lookup(ImplicitLocOpBuilder &b, Value code, ArrayRef<float> table) {
+  Shaped s(b, code);
+  SmallVector<Value> entries;
+  for (float entry : table)
+    entries.push_back(s.f(entry));
+  return choose(b, code, std::move(entries));
+}
+
+Value lookup(ImplicitLocOpBuilder &b, Value code, Value table) {
+  Shaped s(b, code);
+  SmallVector<Value> entries;
+  for (int64_t i = 0; i < lanesOf(table); ++i)
+    entries.push_back(entryOf(s, table, i));
+  return choose(b, code, std::move(entries));
+}
+
+Value nearest(ImplicitLocOpBuilder &b, Value x, Value thresholds, Value codes) {
+  Shaped s(b, x);
+  Value code = entryOf(s, codes, 0);
+  for (int64_t i = 0; i + 1 < lanesOf(thresholds); ++i)
+    code =
+        s.select(s.cmp(arith::CmpFPredicate::OGT, x, entryOf(s, thresholds, i)),
+                 entryOf(s, codes, i + 1), code);
+  return arith::FPToSIOp::create(b, s.typeOf(b.getI8Type()), code);
 }
 
 Value decodeE8M0(ImplicitLocOpBuilder &b, Value byte) {

@@ -37,6 +37,14 @@ mlir::Value powerOfTwo(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value lookup(mlir::ImplicitLocOpBuilder &b, mlir::Value code,
                    llvm::ArrayRef<float> table);
 
+/// The same for a table that is a vector of 4, 8 or 16 numbers.
+mlir::Value lookup(mlir::ImplicitLocOpBuilder &b, mlir::Value code,
+                   mlir::Value table);
+/// codes[n] (as i8) for the n of `thresholds`, ascending, that are below x. The
+/// last threshold is no number below any other and is not looked at.
+mlir::Value nearest(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                    mlir::Value thresholds, mlir::Value codes);
+
 /// A byte (i8) of e8m0 as f32 and back; the f32 is a power of two.
 mlir::Value decodeE8M0(mlir::ImplicitLocOpBuilder &b, mlir::Value byte);
 mlir::Value encodeE8M0(mlir::ImplicitLocOpBuilder &b, mlir::Value x);

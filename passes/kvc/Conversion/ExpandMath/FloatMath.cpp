@@ -41,6 +41,17 @@ constexpr std::array<float, 5> kTanh = {-0.333332628f, 0.133308992f,
                                         -0.0536929667f, 0.0204833169f,
                                         -0.00552863395f};
 
+/// 1.5 * 2^52: the same for f64.
+constexpr double kRound64 = 6755399441055744.0;
+/// 2 / pi = high + low. high has 29 bits, so its product with an f32 is exact.
+constexpr double kTwoByPi = 0x1.45f306dc9c883p-1, kTwoByPiHigh = 0x1.45f306dp-1,
+                 kTwoByPiLow = 0x1.9391054a7f09dp-30;
+/// sin(pi/2 r) / r and cos(pi/2 r) in r^2 for |r| <= 1/2: 3e-8, 5e-8 absolute.
+constexpr std::array<float, 4> kSin = {1.5707962513f, -0.6459629536f,
+                                       0.0796758905f, -0.0045922539f};
+constexpr std::array<float, 4> kCos = {1.0f, -1.2336970568f, 0.2535986006f,
+                                       -0.0204081722f};
+
 /// x rounded to an integer, as a float and, in the low bits, as an integer.
 /// |x| < 2^22.
 std::pair<Value, Value> nearestInt(const Shaped &s, Value x) {
@@ -79,6 +90,34 @@ std::pair<Value, Value> splitLog(const Shaped &s, Value x) {
   // f.
   Value zp = s.mul(z, s.poly(z, kLog));
   return {e, s.sub(f, s.mul(t, s.sub(f, zp)))};
+}
+
+/// x = (n + r) * pi/2 with |r| <= 1/2: r as f32, n modulo 4 in the low bits of
+/// an i32.
+std::pair<Value, Value> reduceQuarters(const Shaped &s, Value x) {
+  ImplicitLocOpBuilder &b = s.b;
+  Type f64 = s.typeOf(b.getF64Type());
+  auto constant = [&](double value) {
+    return s.constant(f64, b.getF64FloatAttr(value));
+  };
+  Value wide = arith::ExtFOp::create(b, f64, x);
+  Value shifted = s.add(s.mul(wide, constant(kTwoByPi)), constant(kRound64));
+  Value n = s.sub(shifted, constant(kRound64));
+  Value rest = s.add(s.sub(s.mul(wide, constant(kTwoByPiHigh)), n),
+                     s.mul(wide, constant(kTwoByPiLow)));
+  Value bits = arith::BitcastOp::create(b, s.typeOf(b.getI64Type()), shifted);
+  return {arith::TruncFOp::create(b, s.f32(), rest),
+          arith::TruncIOp::create(b, s.i32(), bits)};
+}
+
+/// sin((quarters + r) * pi/2).
+Value sineOf(const Shaped &s, Value r, Value quarters) {
+  Value z = s.mul(r, r);
+  Value isOdd = s.cmp(arith::CmpIPredicate::ne, s.andi(quarters, 1), s.i(0));
+  Value magnitude = s.select(isOdd, s.poly(z, kCos), s.mul(r, s.poly(z, kSin)));
+  Value sign = s.shl(s.andi(quarters, 2), 30);
+  return s.toFloat(
+      arith::XOrIOp::create(s.b, s.toInt(magnitude), sign).getResult());
 }
 
 /// The ends of a logarithm's domain.
@@ -136,6 +175,18 @@ Value tanh(ImplicitLocOpBuilder &b, Value x) {
   Value result = s.select(
       s.cmp(arith::CmpFPredicate::OLT, magnitude, s.f(0.625f)), small, large);
   return s.toFloat(s.ori(s.toInt(result), s.signBits(x)));
+}
+
+Value sin(ImplicitLocOpBuilder &b, Value x) {
+  Shaped s(b, x);
+  auto [r, quarters] = reduceQuarters(s, x);
+  return sineOf(s, r, quarters);
+}
+
+Value cos(ImplicitLocOpBuilder &b, Value x) {
+  Shaped s(b, x);
+  auto [r, quarters] = reduceQuarters(s, x);
+  return sineOf(s, r, s.addi(quarters, s.i(1)));
 }
 
 Value roundEven(ImplicitLocOpBuilder &b, Value x) {

@@ -35,6 +35,10 @@ Value log(ImplicitLocOpBuilder &b, Value x);
 /// tanh to 2 ulp, odd, without cancellation near 0.
 Value tanh(ImplicitLocOpBuilder &b, Value x);
 
+/// sin and cos within 2^-22 for |x| < 2^50, reduced in f64.
+Value sin(ImplicitLocOpBuilder &b, Value x);
+Value cos(ImplicitLocOpBuilder &b, Value x);
+
 /// Exact: nearest integer (ties to even), and the integers below and above. The
 /// sign of zero is kept.
 Value roundEven(ImplicitLocOpBuilder &b, Value x);

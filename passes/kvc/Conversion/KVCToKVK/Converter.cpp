@@ -73,6 +73,10 @@ LogicalResult Converter::convertOp(Operation *op) {
     return success(succeeded(flush()) && succeeded(convertFor(loop)));
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return success(succeeded(flush()) && succeeded(convertIf(branch)));
+  if (auto load = dyn_cast<LoadSchemeOp>(op); load && !isTile(load.getType())) {
+    scalars.map(load.getResult(), emitLoadScheme(load, load.getType()));
+    return success();
+  }
   if (!touchesTiles(op)) {
     builder.clone(*op, scalars);
     return success();

@@ -10,7 +10,7 @@
 //   - operations on scalars are copied;
 //   - neighbouring tile operations with the same loops form a *group*, which is
 //     emitted as one loop nest (Groups.cpp; what stands inside it:
-//     Elements.cpp, Rotate.cpp, Memory.cpp);
+//     Elements.cpp, Rotate.cpp, Rope.cpp, Memory.cpp);
 //   - contractions become kvk.dot (Contract.cpp; integer weights: Weights.cpp);
 //   - tiles carried by a loop live in one scratch memref (Scratch.cpp) that
 //     every iteration updates in place (Converter.cpp).
@@ -50,8 +50,8 @@ struct Group {
 /// A cast of codes to floats: part of a dot's operand.
 bool isWidening(mlir::Operation *op);
 
-/// Whether an operation mixes the channels of a row, so that it takes even wide
-/// rows as one vector.
+/// Whether an operation mixes the channels of a row, or loads the row once for
+/// all, so that it takes even wide rows as one vector.
 bool needsWholeRows(mlir::Operation *op);
 
 /// One iteration of a group's loop nest while its body is emitted.
@@ -115,8 +115,12 @@ private:
   // Rotate.cpp
   mlir::Value emitRotate(mlir::Value channels, int64_t block);
 
+  // Rope.cpp
+  mlir::Value emitRope(RopeOp rope, Iteration &iteration);
+
   // Memory.cpp: tile operations that touch memory, inside a loop nest.
   bool emitMemory(mlir::Operation *op, Iteration &iteration);
+  mlir::Value emitLoadScheme(LoadSchemeOp load, mlir::Type type);
   struct QueryRow {
     mlir::Value inRange, query, head;
   };

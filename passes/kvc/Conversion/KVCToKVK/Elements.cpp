@@ -100,6 +100,8 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
   } else if (auto rotate = dyn_cast<RotateOp>(op)) {
     result = emitRotate(inIteration(iteration, rotate.getSource()),
                         static_cast<int64_t>(rotate.getBlock()));
+  } else if (auto rope = dyn_cast<RopeOp>(op)) {
+    result = emitRope(rope, iteration);
   } else if (auto round = dyn_cast<RoundToOp>(op)) {
     Value value = inIteration(iteration, round.getSource());
     result = value;
@@ -139,6 +141,15 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     ImplicitLocOpBuilder b(loc, builder);
     result = floatmath::lookup(b, inIteration(iteration, lookup.getCodes()),
                                lookup.getTable());
+  } else if (auto gather = dyn_cast<GatherOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result = floatmath::lookup(b, inIteration(iteration, gather.getCodes()),
+                               inIteration(iteration, gather.getTable()));
+  } else if (auto nearest = dyn_cast<NearestOp>(op)) {
+    ImplicitLocOpBuilder b(loc, builder);
+    result = floatmath::nearest(b, inIteration(iteration, nearest.getSource()),
+                                inIteration(iteration, nearest.getThresholds()),
+                                inIteration(iteration, nearest.getCodes()));
   } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())

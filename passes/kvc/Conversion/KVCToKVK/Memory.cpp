@@ -105,6 +105,14 @@ Value Converter::channelOf(const TileShape &shape, const Iteration &iteration) {
   return arith::AddIOp::create(builder, loc, block, begin);
 }
 
+/// The field as a scalar or vector.
+Value Converter::emitLoadScheme(LoadSchemeOp load, Type type) {
+  return kvk::LoadSchemeOp::create(builder, load.getLoc(), type,
+                                   scalar(load.getCache()),
+                                   scalar(load.getKvHead()), load.getTensor(),
+                                   load.getPart(), load.getField());
+}
+
 bool Converter::emitMemory(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   auto define = [&](Value tile, Value value) {
@@ -194,6 +202,12 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
                    scalar(load.getValid()), load.getTensor(), load.getPart(),
                    isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
                    /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
+        return true;
+      })
+      .Case([&](LoadSchemeOp load) {
+        define(load.getResult(),
+               emitLoadScheme(
+                   load, iteration.shapeOf(load.getType()).iterationType()));
         return true;
       })
       .Case([&](StoreCodesOp store) {

@@ -19,7 +19,7 @@ namespace kvc {
 namespace {
 
 bool isChannelDim(StringRef name) {
-  return name == "c" || name == "d" || name == "e";
+  return name == "c" || name == "d" || name == "e" || name == "n";
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 // *vector dim*, becomes the elements of a 1-D vector; every other dim is a
 // loop:
 //
-//   channels (c, d, e) if there are any, else tokens (t), else none (scalars).
+//   channels (c, d, e) or numbers of a table (n) if there are any, else tokens
+//   (t), else none (scalars).
 //
 // Channels that are too many for one vector are a loop over chunks as well.
 //

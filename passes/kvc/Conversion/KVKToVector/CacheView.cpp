@@ -81,6 +81,20 @@ PageTable CacheViews::pageTable(Emit &b, Value cache) {
   return table;
 }
 
+Value CacheViews::input(Emit &b, Value cache, size_t number) {
+  Value &start = inputs[{cache, unsigned(number)}];
+  if (!start) {
+    Value pointer = pointerTo(b, cache);
+    InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(pointer);
+    Value list =
+        field(b, pointer, offsetof(kvc_cache_view, inputs), pointer.getType());
+    start = field(b, list, int64_t(number * sizeof(const float *)),
+                  pointer.getType());
+  }
+  return start;
+}
+
 LogicalResult CacheViews::finish() {
   MLIRContext *context = func.getContext();
   for (BlockArgument argument : func.getArguments()) {

@@ -42,6 +42,8 @@ public:
   RegionView region(Emit &b, Value cache, spec::Tensor tensor,
                     layout::RegionKind kind, unsigned part);
   PageTable pageTable(Emit &b, Value cache);
+  /// Where input `number` of the spec's schemes begins.
+  Value input(Emit &b, Value cache, size_t number);
   /// Turns parameters of type !kvc.cache into marked pointers. Whatever still
   /// uses one afterwards is reported.
   mlir::LogicalResult finish();
@@ -54,6 +56,7 @@ private:
   llvm::MapVector<Value, Value> pointers; ///< Cache -> cast to a pointer.
   llvm::DenseMap<std::pair<Value, unsigned>, RegionView> regions;
   llvm::DenseMap<Value, PageTable> tables;
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> inputs;
 };
 
 /// In-page bytes of a storage order.

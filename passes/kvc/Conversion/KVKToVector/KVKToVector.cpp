@@ -134,6 +134,10 @@ private:
           load.replaceAllUsesWith(kvc::lowerLoadMeta(b, views, load));
           return success();
         })
+        .Case([&](kvc::kvk::LoadSchemeOp load) {
+          load.replaceAllUsesWith(kvc::lowerLoadScheme(b, views, load));
+          return success();
+        })
         .Case([&](kvc::kvk::StoreRowOp store) {
           kvc::lowerStoreRow(b, views, store);
           return success();

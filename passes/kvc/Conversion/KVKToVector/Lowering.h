@@ -36,6 +36,7 @@ void lowerQuantizeRows(Emit &b, const HostTarget &target,
 Value lowerLoadRow(Emit &b, CacheViews &views, kvk::LoadRowOp op);
 void lowerStoreRow(Emit &b, CacheViews &views, kvk::StoreRowOp op);
 Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op);
+Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op);
 void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op);
 
 } // namespace kvc

@@ -1,4 +1,4 @@
-//===- Meta.cpp - Scales and zeros ----------------------------------------===//
+//===- Meta.cpp - Scales, zeros and inputs of schemes ---------------------===//
 //
 // Part of kvc.
 //
@@ -146,6 +146,32 @@ Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op) {
   spec::DType dtype = dtypeOf(op);
   return widened(b, b.loadBytes(pointer, storedType(b.getContext(), dtype)),
                  dtype);
+}
+
+Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op) {
+  const spec::Spec &spec = cast<CacheType>(op.getCache().getType()).getSpec();
+  const auto part = size_t(op.getPart());
+  const spec::RowRange range =
+      spec::rowRange(spec, op.getTensor(), part, op.getField());
+  constexpr int64_t bytes = sizeof(float);
+  Value row = b.offset(
+      views.input(b, op.getCache(),
+                  spec::inputNumber(spec, op.getTensor(), range.kind, part)),
+      b.add(b.mul(op.getKvHead(), range.stride * bytes), range.begin * bytes));
+  auto vector = dyn_cast<VectorType>(op.getType());
+  if (!vector)
+    return b.loadBytes(row, b.getF32Type(), bytes);
+  const int64_t lanes = vector.getDimSize(0), repeats = lanes / range.count;
+  if (range.count == 1)
+    return b.splat(b.loadBytes(row, b.getF32Type(), bytes), lanes);
+  Value numbers =
+      b.loadBytes(row, Emit::vectorOf(range.count, b.getF32Type()), bytes);
+  if (repeats == 1)
+    return numbers;
+  SmallVector<int64_t> from;
+  for (int64_t i = 0; i < lanes; ++i)
+    from.push_back(i / repeats);
+  return b.shuffle(numbers, numbers, from);
 }
 
 void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op) {

@@ -17,7 +17,7 @@ using namespace kvc;
 
 kvc_spec::kvc_spec(spec::Spec parsed)
     : spec(std::move(parsed)), json(spec::printSpec(spec)),
-      hash(spec::layoutHash(spec)) {
+      hash(spec::layoutHash(spec)), inputs(spec::schemeInputs(spec)) {
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value})
     if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor))
       for (const spec::PartScheme &part : scheme->parts)
@@ -259,6 +259,45 @@ extern "C" kvc_status kvc_spec_get_part(const kvc_spec *spec, kvc_tensor tensor,
     }
     result.blocks = chosen.blocks();
     result.outliers = chosen.outliers;
+    return writeStruct(result, "info", diag, info);
+  });
+}
+
+extern "C" kvc_status kvc_spec_input_count(const kvc_spec *spec,
+                                           int64_t *count) {
+  if (!spec || !count)
+    return KVC_INVALID_ARGUMENT;
+  *count = static_cast<int64_t>(spec->inputs.size());
+  return KVC_OK;
+}
+
+extern "C" kvc_status kvc_spec_get_input(const kvc_spec *spec, int64_t index,
+                                         kvc_diag *diag, kvc_input_info *info) {
+  return guarded(diag, [&]() -> kvc_status {
+    KVC_TRY(checkSpec(spec, diag));
+    auto count = static_cast<int64_t>(spec->inputs.size());
+    if (index < 0 || index >= count)
+      return fail(diag, KVC_INVALID_ARGUMENT,
+                  "index: expected a number below %lld, got %lld",
+                  static_cast<long long>(count), static_cast<long long>(index));
+    const spec::SchemeInput &input = spec->inputs[size_t(index)];
+    kvc_input_info result = {};
+    result.name = input.name.c_str();
+    switch (input.kind) {
+    case spec::InputKind::Scale:
+      result.kind = KVC_INPUT_SCALE;
+      break;
+    case spec::InputKind::Table:
+      result.kind = KVC_INPUT_TABLE;
+      break;
+    case spec::InputKind::Smooth:
+      result.kind = KVC_INPUT_SMOOTH;
+      break;
+    }
+    result.tensor = input.tensor == spec::Tensor::Key ? KVC_KEY : KVC_VALUE;
+    result.part = static_cast<int64_t>(input.part);
+    result.kv_heads = input.heads;
+    result.columns = input.columns;
     return writeStruct(result, "info", diag, info);
   });
 }

@@ -7,6 +7,7 @@
 #ifndef KVC_BASE_SPECHANDLE_H
 #define KVC_BASE_SPECHANDLE_H
 
+#include "kvc/Spec/SchemeInputs.h"
 #include "kvc/Spec/Spec.h"
 #include "kvc/spec.h"
 
@@ -22,6 +23,7 @@ struct kvc_spec {
   kvc::spec::Spec spec;
   std::string json, hash;
   std::array<std::vector<std::string>, 2> codecs; ///< By tensor and part.
+  std::vector<kvc::spec::SchemeInput> inputs;
 };
 
 namespace kvc {

@@ -49,7 +49,7 @@ kvc_status kvc_cache::find(kvc_sequence handle, kvc_diag *diag,
 kvc_cache_view kvc_cache::viewOf(const Sequence &sequence) const {
   if (isPaged)
     return viewOf(sequence.pages.data());
-  return {sequence.run.regions.data(), nullptr};
+  return {sequence.run.regions.data(), nullptr, inputs.pointers()};
 }
 
 kvc_status kvc_cache::createSequence(kvc_diag *diag, kvc_sequence &handle) {

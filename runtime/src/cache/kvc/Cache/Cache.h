@@ -10,6 +10,7 @@
 #include "kvc/Base/SpecHandle.h"
 #include "kvc/Cache/BlockPool.h"
 #include "kvc/Cache/Regions.h"
+#include "kvc/Cache/SchemeRows.h"
 #include "kvc/cache.h"
 
 #include <memory>
@@ -47,6 +48,7 @@ struct kvc_cache {
   int64_t blockTokens = 0; ///< Tokens of a page; 64 where contiguous.
   int64_t maxSequences = 0;
 
+  kvc::SchemeRows inputs;
   kvc::BlockPool pool;                 ///< Paged.
   kvc::Memory memory;                  ///< Paged, unless borrowed.
   std::vector<kvc_region> regions;     ///< Paged: K's, then V's.
@@ -68,7 +70,7 @@ struct kvc_cache {
                   kvc::Sequence *&sequence);
   /// What kernels read of the pages in `table`; paged.
   kvc_cache_view viewOf(const int32_t *table) const {
-    return {regions.data(), table};
+    return {regions.data(), table, inputs.pointers()};
   }
   /// What kernels read of a sequence.
   kvc_cache_view viewOf(const kvc::Sequence &sequence) const;

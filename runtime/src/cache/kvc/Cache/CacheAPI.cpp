@@ -188,6 +188,8 @@ extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
                   static_cast<long long>(given.max_sequences));
     auto made = std::make_unique<kvc_cache>();
     made->spec = std::make_unique<kvc_spec>(given.spec->spec);
+    KVC_TRY(
+        made->inputs.read(*made->spec, given.inputs, given.num_inputs, diag));
     KVC_TRY(resolveDevice(given.device, diag, made->device));
     const spec::Layout &layout = made->spec->spec.layout;
     made->isPaged = layout.kind == spec::LayoutKind::Paged;

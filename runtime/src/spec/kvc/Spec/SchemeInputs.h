@@ -31,6 +31,33 @@ struct SchemeInput {
 /// part the scale and the table, then the smoothing factors.
 std::vector<SchemeInput> schemeInputs(const Spec &spec);
 
+/// Where an input of a part stands in them; the spec has it.
+size_t inputNumber(const Spec &spec, Tensor tensor, InputKind kind,
+                   size_t part);
+
+/// What kernels read of a kv head's row of an input.
+enum class RowField : uint8_t {
+  Scale,
+  Table,
+  Thresholds,
+  Codes,
+  Largest,
+  Smooth
+};
+
+/// Whether a part takes an input with the field.
+bool hasField(const PartScheme &part, RowField field);
+
+/// Floats [begin, begin + count) of a row of the input of `kind`, which is
+/// `stride` floats long (kvc/kernel_abi.h).
+struct RowRange {
+  InputKind kind;
+  int64_t begin, count, stride;
+};
+
+/// Where a part's field lies; of smoothing factors the part's own.
+RowRange rowRange(const Spec &spec, Tensor tensor, size_t part, RowField field);
+
 } // namespace kvc::spec
 
 #endif // KVC_SPEC_SCHEMEINPUTS_H

@@ -51,6 +51,8 @@ struct Codec {
     return kind == CodecKind::FP8E4M3 || kind == CodecKind::FP8E5M2 ||
            kind == CodecKind::FP4E2M1;
   }
+  /// A lookup table that is given per kv head.
+  bool takesTable() const { return kind == CodecKind::Lut && table.empty(); }
   /// codec_max of SPEC.md: the largest magnitude of a code, that of symmetric
   /// integers. A table must be known.
   double largest() const;
@@ -119,10 +121,13 @@ struct PartScheme {
   int64_t outliers = 0; ///< Channels per token and head kept as f16.
 
   int64_t channels() const { return end - begin; }
+  bool hasStaticScale() const { return scale && scale->isStatic; }
   /// Channels that share a scale (kAll resolved); channels() for raw codecs.
   int64_t blockChannels() const;
   /// Scale blocks per token and head; 0 for raw codecs.
   int64_t blocks() const;
+  /// The same, but 0 where scales are static and lie in no page.
+  int64_t dynamicBlocks() const { return hasStaticScale() ? 0 : blocks(); }
   bool operator==(const PartScheme &) const = default;
 };
 

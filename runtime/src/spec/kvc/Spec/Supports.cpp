@@ -11,46 +11,38 @@
 
 #include "kvc/Spec/Spec.h"
 
+#include <algorithm>
+
 using namespace kvc::spec;
 
-static const char *unsupportedCodec(const Codec &codec) {
-  switch (codec.kind) {
-  case CodecKind::Raw:
-  case CodecKind::Int:
-  case CodecKind::FP8E4M3:
-  case CodecKind::FP8E5M2:
-  case CodecKind::FP4E2M1:
-    return nullptr;
-  case CodecKind::Lut:
-    return codec.table.empty() ? "not lowered yet: codec lut" : nullptr;
-  }
-  return "not lowered yet: codec";
-}
-
 static const char *unsupportedScale(const Scale &scale) {
-  if (scale.isStatic)
-    return "not lowered yet: scale.static";
-  if (scale.tokens != 1)
+  if (!scale.isStatic && scale.tokens != 1)
     return "not lowered yet: scale.tokens above 1";
   return nullptr;
 }
 
 static const char *unsupportedPart(const PartScheme &part) {
-  if (const char *reason = unsupportedCodec(part.codec))
-    return reason;
   if (part.scale)
     if (const char *reason = unsupportedScale(*part.scale))
       return reason;
-  if (part.smooth)
-    return "not lowered yet: smooth";
   if (part.outliers != 0)
     return "not lowered yet: outliers";
   return nullptr;
 }
 
+/// Whether one part has all channels that RoPE rotates.
+static bool isInOnePart(const Scheme &scheme) {
+  const int64_t begin = scheme.rope->offset, end = begin + scheme.rope->dims;
+  return std::any_of(scheme.parts.begin(), scheme.parts.end(),
+                     [&](const PartScheme &part) {
+                       return part.begin <= begin && end <= part.end;
+                     });
+}
+
 static const char *unsupportedScheme(const Scheme &scheme) {
-  if (scheme.rope)
-    return "not lowered yet: rope";
+  // Pairs of channels in parts of their own.
+  if (scheme.rope && !isInOnePart(scheme))
+    return "not lowered yet: rope across parts";
   for (const PartScheme &part : scheme.parts)
     if (const char *reason = unsupportedPart(part))
       return reason;
