@@ -19,19 +19,23 @@ using namespace kvc::test;
 std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
   const bool isApart = value == ValueIs::Apart;
   const std::vector<std::string> codecs = {
-      "f32",       "f16",       "bf16",      "int8 none", "int8 min",
-      "int8 code", "int7 code", "int6 none", "int5 min",  "int4 none",
-      "int4 min",  "int4 code", "int3 min",  "int2 code", "fp8_e4m3",
-      "fp8_e5m2",  "fp4_e2m1",  "lut2",      "lut3 mid",  "lut4"};
+      "f32",        "f16",           "bf16",      "int8 none", "int8 min",
+      "int8 code",  "int7 code",     "int6 none", "int5 min",  "int4 none",
+      "int4 min",   "int4 code",     "int3 min",  "int2 code", "fp8_e4m3",
+      "fp8_e5m2",   "fp4_e2m1",      "lut2",      "lut3 mid",  "lut4",
+      "lut4 given", "lut2 given mid"};
   // One of each kind, for V: pairs with the key's are the costly ones.
-  const std::vector<std::string> kinds = {"f32",       "f16",       "bf16",
-                                          "int8 none", "int8 min",  "int5 code",
-                                          "int4 code", "int3 none", "fp8_e4m3",
-                                          "fp4_e2m1",  "lut3 mid",  "lut4"};
+  const std::vector<std::string> kinds = {
+      "f32",       "f16",       "bf16",      "int8 none", "int8 min",
+      "int5 code", "int4 code", "int3 none", "fp8_e4m3",  "fp4_e2m1",
+      "lut3 mid",  "lut4",      "lut3 given"};
   // How scales and codes come about; what a codec has not is left out.
   const std::vector<std::string> extras = {
-      "none",         "clip", "signed rms", "exact", "away", "exact signed up",
-      "power of two", "floor"};
+      "none",         "clip",
+      "signed rms",   "exact",
+      "away",         "exact signed up",
+      "power of two", "floor",
+      "static",       "static power of two"};
   const std::vector<std::string> scaleTypes = {"-",   "f16",  "bf16",
                                                "f32", "e8m0", "e4m3"};
   const std::vector<std::string> scaleChannels = {"-",  "all", "8",  "16",
@@ -50,6 +54,8 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
   const std::vector<std::string> floats = {"f16", "bf16", "f32"};
   const std::vector<std::string> noYes = {"no", "yes"};
   const std::vector<std::string> rotations = {"none", "8", "largest"};
+  const std::vector<std::string> ropes = {"none", "half", "pairs", "half part",
+                                          "pairs part"};
 
   std::vector<Property> result = {
       {"key.codec", isApart ? codecs : kinds},
@@ -57,6 +63,8 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
       {"key.scale.channels", scaleChannels},
       {"key.extra", extras},
       {"key.rotate", rotations},
+      {"key.smooth", noYes},
+      {"rope", ropes},
       {"key.parts", {"one", "two", "three"}},
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
@@ -92,6 +100,7 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
     return result;
   }
   result.push_back({"value.rotate", rotations});
+  result.push_back({"value.smooth", noYes});
   if (value == ValueIs::Interleaved) {
     // V's scheme takes as many bytes as K's: the same one, or its counterpart.
     result.push_back({"page", pages});
@@ -142,6 +151,9 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
           std::stoi(b) % std::stoi(a) != 0)
         return false;
     }
+    if (p == "order" && (a == "ggml" || a == "token") &&
+        q.ends_with(".extra") && b.starts_with("static"))
+      return false;
     if (p == "order" && a == "ggml")
       for (std::string tensor : {"key", "value"}) {
         bool isCodec = q == tensor + ".codec";
@@ -153,6 +165,12 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
             (q == tensor + ".parts" && b != "one"))
           return false;
       }
+    if (p == "key.rotate" && q == "rope" && a != "none" && b != "none")
+      return false;
+    // RoPE's channels are of one part: of two the last ones.
+    if (p == "key.parts" && q == "rope" && a != "one" && b != "none" &&
+        (a == "three" || !b.ends_with("part")))
+      return false;
     if (p == "group" && q == "kv_heads" && std::stoi(a) > 16 && b == "3")
       return false;
     return true;
@@ -190,6 +208,11 @@ std::string tableText(int bits) {
   return text + "]";
 }
 
+/// Whether the extra makes this codec's scales static.
+bool hasStaticScale(const std::string &codec, const std::string &extra) {
+  return extra.starts_with("static") && !hasZero(codec);
+}
+
 /// The keys of an extra that this codec can have, in and behind the scale.
 std::pair<std::string, std::string> extraText(const std::string &codec,
                                               const std::string &dtype,
@@ -199,6 +222,7 @@ std::pair<std::string, std::string> extraText(const std::string &codec,
     return extra.find(word) != std::string::npos;
   };
   std::string inScale, behind;
+  bool isStatic = hasStaticScale(codec, extra);
   bool isSigned = has("signed") && isSymmetric && !isByte;
   if (has("clip"))
     behind += ", \"clip\": 0.8125";
@@ -217,8 +241,10 @@ std::pair<std::string, std::string> extraText(const std::string &codec,
     inScale += ", \"round\": \"up\"";
   if (has("floor") && dtype != "e8m0")
     inScale += ", \"floor\": 0.01";
-  if (dtype == "e4m3" && has("clip"))
+  if (dtype == "e4m3" && (has("clip") || isStatic))
     inScale += ", \"global\": 0.01";
+  if (isStatic)
+    inScale += ", \"static\": true";
   return {inScale, behind};
 }
 
@@ -231,29 +257,42 @@ std::string rotateText(const std::string &rotate, int64_t channels) {
          (rotate == "largest" ? std::to_string(channels & -channels) : rotate);
 }
 
+/// K's RoPE over all channels, or over the last ones.
+std::string ropeText(const std::string &rope, int64_t channels) {
+  if (rope == "none")
+    return "";
+  bool isPart = rope.ends_with("part");
+  int64_t dims = isPart ? channels / 4 * 2 : channels;
+  return ", \"rope\": {\"style\": " + quoted(rope.substr(0, rope.find(' '))) +
+         ", \"dims\": " + std::to_string(dims) +
+         ", \"offset\": " + std::to_string(channels - dims) +
+         (isPart ? ", \"theta\": 500}" : "}");
+}
+
 std::string schemeText(const std::string &codec, const std::string &dtype,
                        const std::string &channels, const std::string &extra,
-                       const std::string &rotate, int64_t tensorChannels) {
-  std::string rotation = rotateText(rotate, tensorChannels);
+                       const std::string &transforms, int64_t tensorChannels) {
   if (!isCoded(codec))
-    return "{\"codec\": " + quoted(codec) + rotation + "}";
+    return "{\"codec\": " + quoted(codec) + transforms + "}";
   std::string width = channels == "all" ? quoted("all")
                       : channels == "odd"
                           ? std::to_string(oddDivisor(tensorChannels))
                           : channels;
   auto [inScale, behind] = extraText(codec, dtype, extra);
-  size_t space = codec.find(' ');
-  std::string name = codec.substr(0, space);
+  std::string name = codec.substr(0, codec.find(' '));
   if (isLookup(codec)) {
-    behind += ", \"table\": " + tableText(codec[3] - '0');
+    bool isGiven = codec.find(" given") != std::string::npos;
+    behind +=
+        ", \"table\": " + (isGiven ? "{\"bits\": " + codec.substr(3, 1) + "}"
+                                   : tableText(codec[3] - '0'));
     name = "lut";
   }
-  if (space != std::string::npos)
-    behind += ", \"zero\": " + quoted(codec.substr(space + 1));
-  return "{\"codec\": " + quoted(name) +
-         ", \"scale\": {\"tokens\": 1, \"channels\": " + width +
-         ", \"dtype\": " + quoted(dtype) + inScale + "}" + behind + rotation +
-         "}";
+  if (isInteger(codec) || hasZero(codec))
+    behind += ", \"zero\": " + quoted(codec.substr(codec.rfind(' ') + 1));
+  return "{\"codec\": " + quoted(name) + ", \"scale\": {\"tokens\": " +
+         (hasStaticScale(codec, extra) ? quoted("all") : "1") +
+         ", \"channels\": " + width + ", \"dtype\": " + quoted(dtype) +
+         inScale + "}" + behind + transforms + "}";
 }
 
 /// Another word with the same bytes per token, if there is one.
@@ -281,22 +320,28 @@ std::string tensorText(const Choice &row, const std::string &tensor,
     if (std::isdigit(static_cast<unsigned char>(block[0])) &&
         width % std::stoi(block) != 0)
       block = "all";
-    return schemeText(
-        row.at(tensor + ".codec"), row.at(tensor + ".scale.dtype"), block,
-        row.at(tensor + ".extra"), row.at(tensor + ".rotate"), width);
+    std::string transforms = rotateText(row.at(tensor + ".rotate"), width);
+    if (row.at(tensor + ".smooth") == "yes")
+      transforms += ", \"smooth\": true";
+    return schemeText(row.at(tensor + ".codec"),
+                      row.at(tensor + ".scale.dtype"), block,
+                      row.at(tensor + ".extra"), transforms, width);
   };
+  const std::string rope =
+      tensor == "key" ? ropeText(row.at("rope"), channels) : "";
   const std::string &parts = row.at(tensor + ".parts");
-  if (parts == "one")
-    return ofRow(channels);
+  if (parts == "one") {
+    std::string scheme = ofRow(channels);
+    return scheme.insert(scheme.size() - 1, rope);
+  }
   const std::string raw = "{\"codec\": \"bf16\"}";
   if (parts == "two") {
     int64_t middle = std::max<int64_t>(8, channels / 16 * 8);
     return "{\"parts\": [" + partText(0, middle, ofRow(middle)) + ", " +
-           partText(middle, channels, raw) + "]}";
+           partText(middle, channels, raw) + "]" + rope + "}";
   }
   return "{\"parts\": [" +
-         partText(0, 3,
-                  schemeText("int5 none", "f16", "all", "none", "none", 3)) +
+         partText(0, 3, schemeText("int5 none", "f16", "all", "none", "", 3)) +
          ", " + partText(3, channels - 5, ofRow(channels - 8)) + ", " +
          partText(channels - 5, channels, raw) + "]}";
 }

@@ -7,6 +7,7 @@
 #include "Session.h"
 
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Spec/SchemeInputs.h"
 
 #include "kvc/Test/PackedBytes.h"
 
@@ -29,6 +30,15 @@ Session::Session(const Engine &engine, const spec::Spec &spec,
       specHandle(engine.spec()) {
   createCache();
   append(engine, chunk);
+}
+
+/// Inputs of the spec's schemes by their names.
+static std::vector<SchemeValues> schemeValuesOf(const spec::Spec &spec,
+                                                const Inputs &inputs) {
+  std::vector<SchemeValues> result;
+  for (const spec::SchemeInput &input : spec::schemeInputs(spec))
+    result.push_back({input.name, valuesOf(input, inputs)});
+  return result;
 }
 
 void Session::createCache() {
@@ -68,6 +78,11 @@ void Session::createCache() {
     for (size_t i = 0; i < batch(); ++i)
       options.capacity_tokens += (length(i) + 63) / 64 * 64;
   }
+  const std::vector<SchemeValues> given = schemeValuesOf(spec, inputs);
+  const std::vector<kvc_scheme_values> values =
+      schemeValuesFor(specHandle, given);
+  options.inputs = values.data();
+  options.num_inputs = int64_t(values.size());
   kvc_cache *made = nullptr;
   diag.check(kvc_cache_create(&options, diag, &made));
   cache.reset(made);
@@ -348,7 +363,7 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
     const spec::PartScheme &part = scheme.parts[i];
     compare("codes", kvc::layout::RegionKind::Codes, i,
             (part.channels() * part.codec.bits + 7) / 8);
-    if (!part.scale)
+    if (!part.scale || part.hasStaticScale())
       continue;
     const int64_t blockBytes =
         part.blocks() * spec::bitsOf(part.scale->dtype) / 8;

@@ -21,10 +21,10 @@ func.func @refused(%cache: !kvc.cache<#refused>, %q: memref<?x?x64xf16, strided<
 #refused = #kvc.spec<name = "refused",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
   io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min", smooth = true}>,
+  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min", outliers = 2}>,
   value = #kvc.scheme<{codec = "f16"}>>
 func.func @refused(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.cache<#refused>, %head: index, %begin: index, %end: index) {
-  // expected-error @+1 {{'kvc.append' op not lowered yet: smooth}}
+  // expected-error @+1 {{'kvc.append' op not lowered yet: outliers}}
   kvc.append %x, %cache[%head] tokens(%begin to %end) {tensor = #kvc.tensor<key>} : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#refused>
   return
 }

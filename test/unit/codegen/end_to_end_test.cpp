@@ -121,7 +121,7 @@ void EndToEnd::check(const std::string &key, const std::string &value,
   std::vector<kvc_region> regions = keyMemory.regions;
   regions.insert(regions.end(), valueMemory.regions.begin(),
                  valueMemory.regions.end());
-  kvc_cache_view cache = {regions.data(), nullptr};
+  kvc_cache_view cache = {regions.data(), nullptr, nullptr};
 
   std::mt19937 random(7);
   std::normal_distribution<float> normal;

@@ -75,8 +75,8 @@ std::vector<float> sweep(double begin, double end, int count) {
 
 TEST(Math, Functions) {
   std::vector<Kernel> kernels;
-  for (const char *op :
-       {"exp2", "exp", "log2", "log", "tanh", "roundeven", "floor", "ceil"})
+  for (const char *op : {"exp2", "exp", "log2", "log", "tanh", "sin", "cos",
+                         "roundeven", "floor", "ceil"})
     kernels.push_back(functionOf(op, std::string("math.") + op, "f32", "f32"));
   for (const std::string &target : runnableTargets()) {
     SCOPED_TRACE(target);
@@ -129,6 +129,21 @@ TEST(Math, Functions) {
       ASSERT_LE(ulps(y[i], std::tanh(double(x[i]))), 2.5) << x[i];
     EXPECT_TRUE(std::isnan(one("tanh", kNaN)));
     EXPECT_TRUE(std::signbit(one("tanh", -0.0f)));
+
+    x = sweep(-20, 20, 20000);
+    for (double end : {1e3, 1e5, 1e7, 0x1p31, 0x1p48}) {
+      std::vector<float> more = sweep(-end, end, 2001);
+      x.insert(x.end(), more.begin(), more.end());
+    }
+    x.insert(x.end(), {0.0f, 1e-30f, 1e-45f, 1.5707964f, 3.1415927f, 16367173.f,
+                       0x1.fffffep30f});
+    std::vector<float> sine = run("sin", x), cosine = run("cos", x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_NEAR(sine[i], std::sin(double(x[i])), 0x1p-22) << x[i];
+      ASSERT_NEAR(cosine[i], std::cos(double(x[i])), 0x1p-22) << x[i];
+    }
+    EXPECT_EQ(one("cos", 0.0f), 1.0f);
+    EXPECT_TRUE(std::isnan(one("sin", kNaN)));
 
     x = sweep(-4, 4, 64);
     for (float more : {0.5f, 1.5f, 2.5f, -0.5f, -0.4f, 0.49999997f, 8388607.5f,

@@ -34,6 +34,7 @@ struct SchemeRow {
   const char *channels; ///< Null for raw codecs.
   const char *zero;
   const char *dtype = "f16";
+  bool isStatic = false;
 };
 
 // Scales are so short that x' is exact in f32 on ordinary data: the reference
@@ -61,6 +62,9 @@ constexpr SchemeRow kSchemes[] = {
     {"int4_code", "int4", "'all'", "code", "bf16"},
     {"int4_code_32", "int4", "32", "code", "bf16"},
     {"int4_code_16", "int4", "16", "code", "bf16"},
+    {"int8_static", "int8", "'all'", "none", "f16", true},
+    {"int4_static_16", "int4", "16", "none", "f16", true},
+    {"int4_static_1", "int4", "1", "none", "bf16", true},
 };
 
 struct VariantRow {
@@ -101,9 +105,10 @@ std::string schemeText(const std::string &name) {
       kSchemes, [&](const SchemeRow &r) { return r.name == name; });
   std::string text = std::string("'codec': '") + row->codec + "'";
   if (row->channels)
-    text += std::string(", 'scale': {'tokens': 1, 'channels': ") +
-            row->channels + ", 'dtype': '" + row->dtype + "'}, 'zero': '" +
-            row->zero + "'";
+    text += std::string(", 'scale': {'tokens': ") +
+            (row->isStatic ? "'all', 'static': true" : "1") +
+            ", 'channels': " + row->channels + ", 'dtype': '" + row->dtype +
+            "'}, 'zero': '" + row->zero + "'";
   return "{" + text + "}";
 }
 
@@ -257,7 +262,7 @@ Sequence::Sequence(const spec::Spec &spec, const Lengths &lengths,
       inputs(
           randomInputs(spec, std::span(&lengths, 1), InputMode::Normal, seed)),
       answer(kvc::test::answer(spec, inputs)),
-      cache(hostCache(spec, answer.k, answer.v)),
+      cache(hostCache(spec, inputs, answer.k, answer.v)),
       query({lengths.queries, spec.attention.qHeads, spec.attention.headDim},
             inputs.q),
       slopes({int64_t(inputs.slopes.size())}, inputs.slopes),

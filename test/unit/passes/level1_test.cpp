@@ -52,7 +52,7 @@ Reference referenceOf(const Sequence &sequence) {
   spec::Attention attention = asLowered(sequence.attention());
   attention.sinkLogits = false;
   const Inputs &inputs = sequence.inputs;
-  return attend(attention, std::nullopt,
+  return attend(attention, sequence.spec.key.rope,
                 {inputs.q, sequence.answer.k.x, sequence.answer.v.x, inputs.cuQ,
                  inputs.cuKv, inputs.slopes, inputs.sinks});
 }
@@ -146,6 +146,74 @@ TEST_P(Level1, IsAttentionOverPartsAndSharedChannels) {
                   tolerance(c.spec.attention));
       }
   }
+}
+
+/// What is given per channel or per position; the reference reads x' in f32.
+TEST_P(Level1, IsAttentionOverSmoothedChannelsAndRotatedPositions) {
+  const spec::Rope half{false, 64, 0, 10000}, pairs{true, 24, 8, 300};
+  for (const std::optional<spec::Rope> &rope :
+       {std::optional<spec::Rope>(), std::optional(half), std::optional(pairs)})
+    for (const char *scheme : {"int4_min_16", "int8_static", "f16"}) {
+      Case c = makeCase(scheme, GetParam());
+      c.spec.key.rope = rope;
+      c.spec.key.parts.front().smooth = true;
+      c.spec.value->parts.front().smooth = true;
+      SCOPED_TRACE(c.name + (rope ? rope->pairs ? ", pairs" : ", half" : ""));
+      Sequence sequence(c.spec, c.lengths, 1);
+      OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+      ASSERT_TRUE(module);
+      Reference reference = referenceOf(sequence);
+      for (int64_t h = 0; h < c.spec.attention.kvHeads; ++h) {
+        Sequence::Result expected = sequence.rowsOf(reference, h);
+        Sequence::Result got = sequence.attend(kernelOf(*module, "decode"), h);
+        EXPECT_LE(difference(got.out, expected.out), 1e-5);
+        EXPECT_LE(difference(got.lse, lowered(expected.lse)), 1e-5);
+      }
+    }
+}
+
+TEST_P(Level1, IsAttentionOverSmoothedParts) {
+  for (const std::string &partition : partitionNames())
+    for (bool isRoped : {false, true}) {
+      Case c = makePartitioned(partition, GetParam());
+      if (isRoped)
+        c.spec.key.rope = spec::Rope{false, 8, 16, 10000};
+      for (spec::PartScheme &part : c.spec.key.parts)
+        part.smooth = true;
+      if (c.spec.value)
+        c.spec.value->parts.back().smooth = true;
+      SCOPED_TRACE(c.name + (isRoped ? ", roped" : ""));
+      Sequence sequence(c.spec, c.lengths, 1);
+      OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+      ASSERT_TRUE(module);
+      Sequence::Result expected = sequence.rowsOf(referenceOf(sequence), 0);
+      Sequence::Result got = sequence.attend(kernelOf(*module, "decode"), 0);
+      EXPECT_LE(difference(got.out, expected.out), 1e-5);
+      EXPECT_LE(difference(got.lse, lowered(expected.lse)), 1e-5);
+    }
+}
+
+TEST_P(Level1, IsAttentionOverTablesOfHeads) {
+  for (unsigned bits : {2, 3, 4})
+    for (bool isStatic : {false, true}) {
+      Case c = makeCase(isStatic ? "int4_static_16" : "int4_16", GetParam());
+      for (spec::Scheme *scheme : {&c.spec.key, &*c.spec.value}) {
+        scheme->parts.front().codec = {};
+        scheme->parts.front().codec.kind = spec::CodecKind::Lut;
+        scheme->parts.front().codec.bits = bits;
+      }
+      SCOPED_TRACE(c.name + ", " + std::to_string(bits) + " bits");
+      Sequence sequence(c.spec, c.lengths, 1);
+      OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
+      ASSERT_TRUE(module);
+      Reference reference = referenceOf(sequence);
+      for (int64_t h = 0; h < c.spec.attention.kvHeads; ++h) {
+        Sequence::Result expected = sequence.rowsOf(reference, h);
+        Sequence::Result got = sequence.attend(kernelOf(*module, "decode"), h);
+        EXPECT_LE(difference(got.out, expected.out), 1e-5);
+        EXPECT_LE(difference(got.lse, lowered(expected.lse)), 1e-5);
+      }
+    }
 }
 
 TEST_P(Level1, DoesNotDependOnHowRowsAreCut) {

@@ -272,6 +272,66 @@ TEST(Cache, OptionsAreChecked) {
   refuses(options, "options.spec: not lowered yet", KVC_UNSUPPORTED);
 }
 
+TEST(Cache, InputsOfSchemesAreCheckedAndCopied) {
+  SpecPtr spec = parse(R"({
+    "kvc": 1, "attention": {"q_heads": 2, "kv_heads": 2, "head_dim": 16},
+    "io": {"query": "f16"},
+    "key": {"codec": "int8", "scale": {"tokens": "all", "channels": "all",
+            "dtype": "f16", "static": true}},
+    "value": {"codec": "f16", "smooth": true}})");
+  std::vector<float> scales = {0.1f, 2}, factors(32, 0.5f);
+  std::vector<kvc_scheme_values> inputs = {{"value_smooth", factors.data(), 32},
+                                           {"key_scale", scales.data(), 2}};
+  kvc_cache_options options = cacheOptions(spec.get());
+  options.capacity_tokens = 64;
+  Message message;
+  auto refuses = [&](const char *text,
+                     kvc_status status = KVC_INVALID_ARGUMENT) {
+    options.inputs = inputs.data();
+    options.num_inputs = int64_t(inputs.size());
+    kvc_cache *cache = nullptr;
+    EXPECT_EQ(kvc_cache_create(&options, message.get(), &cache), status);
+    EXPECT_EQ(std::string(message.text), text);
+    EXPECT_EQ(cache, nullptr);
+  };
+  const std::vector<kvc_scheme_values> good = inputs;
+  inputs.pop_back();
+  refuses("options.inputs: expected \"key_scale\" among them, got 1 others");
+  inputs.push_back(inputs.front());
+  refuses("options.inputs[1].name: expected each input once, got "
+          "\"value_smooth\" twice");
+  inputs[1].name = "value_scale";
+  refuses("options.inputs[1].name: expected one of the spec's (key_scale, "
+          "value_smooth), got \"value_scale\"");
+  inputs = good;
+  inputs[1].count = 3;
+  refuses("options.inputs: expected \"key_scale\" with kv_heads * columns (2) "
+          "values, got 3");
+  inputs = good;
+  scales[1] = 1e-10f;
+  refuses("key_scale[1]: expected a number above 0 after rounding to f16, got "
+          "1.00000001e-10",
+          KVC_INVALID_DATA);
+  scales[1] = 2;
+  options.inputs = nullptr;
+  kvc_cache *none = nullptr;
+  EXPECT_EQ(kvc_cache_create(&options, message.get(), &none),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(message.text),
+            "options.inputs: expected an array of num_inputs values, got 2 of "
+            "them and null");
+
+  options.inputs = inputs.data();
+  Cache cache(options);
+  std::fill(scales.begin(), scales.end(), 7.0f);
+  std::fill(factors.begin(), factors.end(), 7.0f);
+  kvc_cache_view view = cache.view(cache.create());
+  // Rounded to the scale's type, in the spec's order.
+  EXPECT_EQ(view.inputs[0][0], 0x1.998p-4f);
+  EXPECT_EQ(view.inputs[0][1], 2.0f);
+  EXPECT_EQ(view.inputs[1][31], 0.5f);
+}
+
 TEST(Cache, CapacityTokensOfPages) {
   SpecPtr spec = parse(pagedText(4).json());
   kvc_cache_options options = cacheOptions(spec.get());

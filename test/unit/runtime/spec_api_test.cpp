@@ -241,3 +241,43 @@ TEST(PresetsApi, RefusesNumbersBeyondTheLast) {
   info.struct_size = 0;
   EXPECT_EQ(kvc_preset_get(0, nullptr, &info), KVC_INVALID_ARGUMENT);
 }
+
+TEST(SpecApi, InputsOfSchemesHaveNamesAndShapes) {
+  SpecPtr spec = parse(R"({
+    "kvc": 1, "attention": {"q_heads": 4, "kv_heads": 2, "head_dim": 64},
+    "io": {"query": "f16"},
+    "key": {"codec": "lut", "table": {"bits": 3}, "scale": {"tokens": "all",
+            "channels": 16, "dtype": "f32", "static": true}},
+    "value": {"codec": "f16", "smooth": true}})");
+  int64_t count = -1;
+  ASSERT_EQ(kvc_spec_input_count(spec.get(), &count), KVC_OK);
+  ASSERT_EQ(count, 3);
+  EXPECT_EQ(kvc_spec_input_count(nullptr, &count), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_spec_input_count(spec.get(), nullptr), KVC_INVALID_ARGUMENT);
+  const struct {
+    const char *name;
+    kvc_input_kind kind;
+    kvc_tensor tensor;
+    int64_t columns;
+  } expected[] = {{"key_scale", KVC_INPUT_SCALE, KVC_KEY, 4},
+                  {"key_table", KVC_INPUT_TABLE, KVC_KEY, 8},
+                  {"value_smooth", KVC_INPUT_SMOOTH, KVC_VALUE, 64}};
+  Message message;
+  kvc_input_info info = {};
+  info.struct_size = sizeof(info);
+  for (int64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(kvc_spec_get_input(spec.get(), i, message.get(), &info), KVC_OK)
+        << message.text;
+    EXPECT_STREQ(info.name, expected[i].name);
+    EXPECT_EQ(info.kind, expected[i].kind);
+    EXPECT_EQ(info.tensor, expected[i].tensor);
+    EXPECT_EQ(info.part, 0);
+    EXPECT_EQ(info.kv_heads, 2);
+    EXPECT_EQ(info.columns, expected[i].columns);
+  }
+  for (int64_t index : {int64_t(-1), count})
+    EXPECT_EQ(kvc_spec_get_input(spec.get(), index, message.get(), &info),
+              KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(message.text),
+            "index: expected a number below 3, got 3");
+}

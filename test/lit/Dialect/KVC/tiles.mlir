@@ -217,3 +217,31 @@ func.func @folds(%x: tensor<64x128xf32, #kvc.dims<t, c>>, %y: tensor<64x4x32xf32
   return %3, %5, %6, %8 : tensor<64x128xf32, #kvc.dims<t, c>>, tensor<64x4x32xf32, #kvc.dims<t, b, e>>,
     tensor<64x128xf32, #kvc.dims<t, d>>, tensor<64x128xf32, #kvc.dims<t, c>>
 }
+
+// What a scheme takes beside k and v.
+#given = #kvc.spec<name = "given", attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "lut", table = {bits = 3}, scale = {channels = 16, dtype = "f32", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+// CHECK-LABEL: func.func @given
+func.func @given(%cache: !kvc.cache<#given>, %head: index, %u: tensor<64x64xi8, #kvc.dims<t, c>>, %x: tensor<1x64xf32, #kvc.dims<b, e>>,
+    %t0: index) -> (tensor<64x64xf32, #kvc.dims<t, c>>, tensor<1x64xi8, #kvc.dims<b, e>>) {
+  // CHECK: kvc.load_scheme %{{.*}}[%{{.*}}] {field = "scale", tensor = #kvc.tensor<key>} : !kvc.cache<#given> to tensor<64xf32, #kvc.dims<c>>
+  %scale = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "scale"} : !kvc.cache<#given> to tensor<64xf32, #kvc.dims<c>>
+  // CHECK: kvc.load_scheme {{.*}} {field = "smooth", tensor = #kvc.tensor<value>} : !kvc.cache<#given> to tensor<64xf32, #kvc.dims<d>>
+  %smooth = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<value>, field = "smooth"} : !kvc.cache<#given> to tensor<64xf32, #kvc.dims<d>>
+  // CHECK: kvc.load_scheme {{.*}} {field = "table", tensor = #kvc.tensor<key>} : !kvc.cache<#given> to tensor<8xf32, #kvc.dims<n>>
+  %table = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "table"} : !kvc.cache<#given> to tensor<8xf32, #kvc.dims<n>>
+  %thresholds = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "thresholds"} : !kvc.cache<#given> to tensor<8xf32, #kvc.dims<n>>
+  %codes = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "codes"} : !kvc.cache<#given> to tensor<8xf32, #kvc.dims<n>>
+  // CHECK: kvc.load_scheme {{.*}} {field = "largest", tensor = #kvc.tensor<key>} : !kvc.cache<#given> to f32
+  %largest = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#given> to f32
+  // CHECK: kvc.gather %{{.*}} from %{{.*}} : tensor<64x64xi8, #kvc.dims<t, c>>, tensor<8xf32, #kvc.dims<n>> to tensor<64x64xf32, #kvc.dims<t, c>>
+  %y = kvc.gather %u from %table : tensor<64x64xi8, #kvc.dims<t, c>>, tensor<8xf32, #kvc.dims<n>> to tensor<64x64xf32, #kvc.dims<t, c>>
+  // CHECK: kvc.nearest %{{.*}} by %{{.*}}, %{{.*}} : tensor<1x64xf32, #kvc.dims<b, e>>, tensor<8xf32, #kvc.dims<n>>, tensor<8xf32, #kvc.dims<n>> to tensor<1x64xi8, #kvc.dims<b, e>>
+  %z = kvc.nearest %x by %thresholds, %codes : tensor<1x64xf32, #kvc.dims<b, e>>, tensor<8xf32, #kvc.dims<n>>, tensor<8xf32, #kvc.dims<n>>
+    to tensor<1x64xi8, #kvc.dims<b, e>>
+  // CHECK: kvc.rope %{{.*}} at %{{.*}} {dims = 32 : i64, offset = 8 : i64, pairs, theta = 1.000000e+04 : f64} : tensor<64x64xf32, #kvc.dims<t, c>>
+  %k = kvc.rope %y at %t0 {dims = 32 : i64, offset = 8 : i64, pairs, theta = 1.0e4 : f64} : tensor<64x64xf32, #kvc.dims<t, c>>
+  return %k, %z : tensor<64x64xf32, #kvc.dims<t, c>>, tensor<1x64xi8, #kvc.dims<b, e>>
+}

@@ -702,3 +702,91 @@ func.func @store_meta_c3(%x: f32, %c: !kvc.cache<#s>, %i: index) {
     storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
   return
 }
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_meta_c2_static(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta' op kind: the part has no scale}}
+  %0 = kvk.load_meta %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c1_part(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op part: expected one of 1, got 1}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, part = 1, field = "scale"} : !kvc.cache<#s> to vector<16xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c2(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op field: the part takes no input with "scale"}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<value>, field = "scale"} : !kvc.cache<#s> to vector<16xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c2_smooth(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op field: the part takes no input with "smooth"}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, field = "smooth"} : !kvc.cache<#s> to vector<16xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c2_table(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op field: the part takes no input with "codes"}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<value>, field = "codes"} : !kvc.cache<#s> to vector<4xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c3(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op expected a multiple of 2 elements, got 9}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, field = "scale"} : !kvc.cache<#s> to vector<9xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c3_scalar(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op expected a vector, got 'f32'}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, field = "table"} : !kvc.cache<#s> to f32
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+func.func @load_scheme_c3_tile(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_scheme' op expected a scalar, got}}
+  %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#s> to vector<4xf32>
+  return
+}

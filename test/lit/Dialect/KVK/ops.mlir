@@ -143,3 +143,18 @@ func.func @blocks(%cache: !kvc.cache<#kivi>, %i: index) {
 // A fragment of a warp: replicated lanes, warps, empty lists.
 // CHECK: #kvk.layout<pack = [m0], lane = [*, *, n0, n1, n2], warp = [*, m[2:3]]>
 func.func private @warp() attributes {test.layout = #kvk.layout<pack = [m0], reg = [], lane = [*, *, n0, n1, n2], warp = [*, m[2:3]]>}
+
+// -----
+
+#given = #kvc.spec<name = "given", attention = #kvc.attention<{head_dim = 16, kv_heads = 1, q_heads = 1}>,
+  io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+// CHECK-LABEL: func.func @given
+func.func @given(%cache: !kvc.cache<#given>, %head: index) {
+  // CHECK: kvk.load_scheme %{{.*}}[%{{.*}}] {field = "scale", tensor = #kvc.tensor<key>} : !kvc.cache<#given> to vector<16xf32>
+  %0 = kvk.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "scale"} : !kvc.cache<#given> to vector<16xf32>
+  // CHECK: kvk.load_scheme %{{.*}}[%{{.*}}] {field = "largest", tensor = #kvc.tensor<key>} : !kvc.cache<#given> to f32
+  %1 = kvk.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#given> to f32
+  return
+}

@@ -72,6 +72,21 @@ std::vector<int64_t> kvc::test::integersOf(const safetensors::Tensor &tensor) {
   return result;
 }
 
+const std::vector<float> &kvc::test::valuesOf(const spec::SchemeInput &input,
+                                              const Inputs &inputs) {
+  const SchemeInputs &of =
+      input.tensor == spec::Tensor::Key ? inputs.key : inputs.value;
+  switch (input.kind) {
+  case spec::InputKind::Scale:
+    return of.parts[input.part].scale;
+  case spec::InputKind::Table:
+    return of.parts[input.part].table;
+  case spec::InputKind::Smooth:
+    break;
+  }
+  return of.smooth;
+}
+
 //===----------------------------------------------------------------------===//
 // Names and shapes: SPEC.md sections 1 and 4
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #define KVC_TEST_INPUTS_H
 
 #include "kvc/Safetensors.h"
+#include "kvc/Spec/SchemeInputs.h"
 #include "kvc/Test/Attention.h"
 #include "kvc/Test/Quantise.h"
 
@@ -28,6 +29,10 @@ struct Inputs {
   std::vector<float> slopes, sinks; ///< [q_heads]; empty if not taken.
   SchemeInputs key, value;
 };
+
+/// Values of an input of a scheme, [heads, columns].
+const std::vector<float> &valuesOf(const spec::SchemeInput &input,
+                                   const Inputs &inputs);
 
 /// Takes what `spec` needs from a file; a missing or misshapen tensor is an
 /// error that says which.

@@ -8,6 +8,7 @@
 
 #include "TileFrame.h"
 #include "kvc/Test/Floats.h"
+#include "kvc/Test/Transforms.h"
 
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
@@ -76,7 +77,8 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
-              SliceOp, RotateOp, DequantizeOp, RoundToOp>([&](auto typed) {
+              SliceOp, RotateOp, RopeOp, GatherOp, NearestOp, DequantizeOp,
+              RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -233,6 +235,41 @@ private:
         }
     for (double &x : result.floats)
       x *= float(1.0 / std::sqrt(double(block)));
+    return result;
+  }
+
+  TileValue compute(RopeOp op) {
+    TileValue result = frame.tile(op.getSource());
+    int64_t first = frame.index(op.getFirst()),
+            channels = result.dims.back().second;
+    spec::Rope rope{op.getPairs(), int64_t(op.getDims()),
+                    int64_t(op.getOffset()), op.getTheta().convertToDouble()};
+    for (int64_t t = 0; t < result.dims.front().second; ++t)
+      applyRope(rope, first + t,
+                std::span(result.floats)
+                    .subspan(size_t(t * channels), size_t(channels)));
+    return result;
+  }
+
+  TileValue compute(GatherOp op) {
+    const TileValue &codes = frame.tile(op.getCodes());
+    const std::vector<double> &table = frame.tile(op.getTable()).floats;
+    TileValue result = TileValue::zeros(codes.dims, true);
+    for (size_t i = 0; i < result.size(); ++i)
+      result.floats[i] = table[size_t(codes.ints[i]) % table.size()];
+    return result;
+  }
+
+  TileValue compute(NearestOp op) {
+    const TileValue &source = frame.tile(op.getSource());
+    const std::vector<double> &thresholds =
+                                  frame.tile(op.getThresholds()).floats,
+                              &codes = frame.tile(op.getCodes()).floats;
+    TileValue result = TileValue::zeros(source.dims, false);
+    for (size_t i = 0; i < result.size(); ++i)
+      result.ints[i] =
+          int64_t(codes[size_t(llvm::lower_bound(thresholds, source.floats[i]) -
+                               thresholds.begin())]);
     return result;
   }
 

@@ -18,6 +18,7 @@
 #ifndef KVC_TEST_TILEINTERPRETER_H
 #define KVC_TEST_TILEINTERPRETER_H
 
+#include "kvc/Test/Inputs.h"
 #include "kvc/Test/Quantise.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -54,11 +55,12 @@ struct HostPart {
 /// The cache of one sequence.
 struct HostCache {
   std::vector<HostPart> key, value;
+  std::vector<HostArray> inputs; ///< Of spec::schemeInputs: [heads][stride].
 };
 
 /// A cache that holds what the reference quantiser made of one sequence.
-HostCache hostCache(const spec::Spec &spec, const TensorData &key,
-                    const TensorData &value);
+HostCache hostCache(const spec::Spec &spec, const Inputs &inputs,
+                    const TensorData &key, const TensorData &value);
 
 /// An index, a memref or a cache.
 using Argument = std::variant<int64_t, HostArray *, HostCache *>;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileFrame.h"
+#include "kvc/Quantise/InputRows.h"
 #include "kvc/Test/Block.h"
 #include "kvc/Test/Floats.h"
 
@@ -14,6 +15,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,22 +60,32 @@ double *HostArray::at(ArrayRef<int64_t> indices) {
 
 static HostPart hostPart(const spec::PartScheme &scheme, const PartData &part,
                          int64_t tokens, int64_t heads) {
-  int64_t zeros = scheme.zero == spec::Zero::None ? 0 : part.blocks;
+  // Static scales are in no page.
+  int64_t scales = scheme.hasStaticScale() ? 0 : part.blocks,
+          zeros = scheme.zero == spec::Zero::None ? 0 : part.blocks;
   HostPart result{HostArray({tokens, heads, part.channels}, part.values),
-                  HostArray({tokens, heads, part.blocks}, part.scale),
+                  HostArray({tokens, heads, scales}, part.scale),
                   HostArray({tokens, heads, zeros}, part.zero)};
   if (scheme.codec.isRaw())
     return result;
-  double centre = std::ldexp(1.0, int(scheme.codec.bits) - 1);
+  double centre =
+      scheme.codec.isInt() ? std::ldexp(1.0, int(scheme.codec.bits) - 1) : 0;
   for (size_t i = 0; i < part.codes.size(); ++i)
     result.codes.values[i] =
         hasSignedCodes(scheme) ? int8_t(part.codes[i]) : part.codes[i] - centre;
   return result;
 }
 
-HostCache kvc::test::hostCache(const spec::Spec &spec, const TensorData &key,
-                               const TensorData &value) {
+HostCache kvc::test::hostCache(const spec::Spec &spec, const Inputs &inputs,
+                               const TensorData &key, const TensorData &value) {
   HostCache cache;
+  for (const spec::SchemeInput &input : spec::schemeInputs(spec)) {
+    auto rows = quantise::kernelRows(spec, input, valuesOf(input, inputs));
+    if (!rows)
+      llvm::report_fatal_error(rows.error().str().c_str());
+    cache.inputs.emplace_back(
+        std::vector{input.heads, int64_t(rows->size()) / input.heads}, *rows);
+  }
   auto fill = [](std::vector<HostPart> &parts, const spec::Scheme &scheme,
                  const TensorData &data) {
     for (size_t i = 0; i < data.parts.size(); ++i)
@@ -103,9 +115,10 @@ public:
   std::optional<LogicalResult> run() {
     return llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
         .Case<LoadQueryOp, LoadRowValuesOp, LoadCodesOp, LoadScaleOp,
-              LoadZeroOp, LoadPartialOp, LoadInputOp, StorePartialOp,
-              StoreOutputOp, StoreCodesOp, StoreScaleOp, StoreZeroOp,
-              StoreRowsOp>([&](auto typed) { return runOp(typed); })
+              LoadZeroOp, LoadSchemeOp, LoadPartialOp, LoadInputOp,
+              StorePartialOp, StoreOutputOp, StoreCodesOp, StoreScaleOp,
+              StoreZeroOp, StoreRowsOp>(
+            [&](auto typed) { return runOp(typed); })
         .Default([](Operation *) { return std::nullopt; });
   }
 
@@ -296,6 +309,21 @@ private:
   }
   LogicalResult runOp(LoadZeroOp load) {
     return loadCache(load, &HostPart::zero, 0.0);
+  }
+
+  LogicalResult runOp(LoadSchemeOp load) {
+    const spec::Spec &spec = load.getCache().getType().getSpec();
+    auto part = size_t(load.getPart());
+    spec::RowRange range =
+        spec::rowRange(spec, load.getTensor(), part, load.getField());
+    HostArray &rows = frame.cache(load.getCache())
+                          .inputs[spec::inputNumber(spec, load.getTensor(),
+                                                    range.kind, part)];
+    int64_t head = index(load.getKvHead()),
+            elements = int64_t(pointsIn(dimsOfType(load.getType())));
+    return this->load([&](int64_t i, int64_t) {
+      return read(rows, {head, range.begin + i * range.count / elements});
+    });
   }
 
   template <typename Op>

@@ -1,0 +1,69 @@
+// RUN: kvc-opt %s --convert-kvc-to-kvk --canonicalize | FileCheck %s
+
+#given = #kvc.spec<name = "given", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f32"}>,
+  key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
+  value = #kvc.scheme<{codec = "f16", smooth = true}>>
+
+// A table is a vector whose numbers are each taken once; the low bit of a code
+// halves them first.
+// CHECK-LABEL: func.func @gather
+// CHECK: %[[TABLE:.*]] = kvk.load_scheme {{.*}} {field = "table", {{.*}} to vector<4xf32>
+// CHECK: %[[SCALE:.*]] = kvk.load_scheme {{.*}} {field = "scale", {{.*}} to vector<16xf32>
+// CHECK: scf.for
+// CHECK: kvk.load_row
+// CHECK-COUNT-4: vector.extract %[[TABLE]]
+// CHECK: arith.extui
+// CHECK-COUNT-3: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK-NOT: arith.select
+// CHECK: arith.mulf %{{.*}}, %[[SCALE]] : vector<16xf32>
+func.func @gather(%cache: !kvc.cache<#given>, %head: index, %token: index, %valid: index, %out: memref<?x16xf32>) {
+  %table = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "table"} : !kvc.cache<#given> to tensor<4xf32, #kvc.dims<n>>
+  %scale = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "scale"} : !kvc.cache<#given> to tensor<16xf32, #kvc.dims<c>>
+  %u = kvc.load_codes %cache[%head, %token] valid %valid {tensor = #kvc.tensor<key>} : !kvc.cache<#given> to tensor<8x16xi8, #kvc.dims<t, c>>
+  %x = kvc.gather %u from %table : tensor<8x16xi8, #kvc.dims<t, c>>, tensor<4xf32, #kvc.dims<n>> to tensor<8x16xf32, #kvc.dims<t, c>>
+  %f = kvc.broadcast %scale : tensor<16xf32, #kvc.dims<c>> to tensor<8x16xf32, #kvc.dims<t, c>>
+  %y = arith.mulf %x, %f : tensor<8x16xf32, #kvc.dims<t, c>>
+  kvc.store_rows %y, %out[%token] valid %valid : tensor<8x16xf32, #kvc.dims<t, c>>, memref<?x16xf32>
+  return
+}
+
+// One compare for each threshold but the last; a scalar is loaded as such.
+// CHECK-LABEL: func.func @nearest
+// CHECK: kvk.load_scheme {{.*}} {field = "largest", {{.*}} to f32
+// CHECK-COUNT-3: arith.cmpf ogt
+// CHECK-NOT: arith.cmpf
+// CHECK: arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi8>
+// CHECK-NEXT: kvk.store_row
+func.func @nearest(%cache: !kvc.cache<#given>, %x: memref<?x?x16xf32>, %head: index, %token: index) {
+  %thresholds = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "thresholds"} : !kvc.cache<#given> to tensor<4xf32, #kvc.dims<n>>
+  %codes = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "codes"} : !kvc.cache<#given> to tensor<4xf32, #kvc.dims<n>>
+  %largest = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#given> to f32
+  %v = kvc.load_input %x[%token, %head] : memref<?x?x16xf32> to tensor<1x16xf32, #kvc.dims<b, e>>
+  %all = kvc.broadcast %largest : f32 to tensor<1x16xf32, #kvc.dims<b, e>>
+  %y = arith.divf %v, %all : tensor<1x16xf32, #kvc.dims<b, e>>
+  %u = kvc.nearest %y by %thresholds, %codes : tensor<1x16xf32, #kvc.dims<b, e>>, tensor<4xf32, #kvc.dims<n>>, tensor<4xf32, #kvc.dims<n>>
+    to tensor<1x16xi8, #kvc.dims<b, e>>
+  kvc.store_codes %u, %cache[%head, %token] {tensor = #kvc.tensor<key>} : tensor<1x16xi8, #kvc.dims<b, e>>, !kvc.cache<#given>
+  return
+}
+
+#wide = #kvc.spec<name = "wide", attention = #kvc.attention<{head_dim = 576, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f32"}>, key = #kvc.scheme<{codec = "f32", smooth = true}>, value = #kvc.scheme<{codec = "f32"}>>
+
+// A wide row is loaded once, as a whole, and read in the chunks of its users.
+// CHECK-LABEL: func.func @wide
+// CHECK: %[[ROW:.*]] = kvk.load_scheme {{.*}} to vector<576xf32>
+// CHECK: vector.store %[[ROW]], %[[SCRATCH:.*]][%{{.*}}] : memref<576xf32>, vector<576xf32>
+// CHECK: scf.for
+// CHECK: scf.for %[[C:.*]] =
+// CHECK: %[[PART:.*]] = vector.load %[[SCRATCH]][%[[C]]] : memref<576xf32>, vector<96xf32>
+// CHECK: arith.mulf %{{.*}}, %[[PART]]
+func.func @wide(%cache: !kvc.cache<#wide>, %head: index, %token: index, %valid: index, %out: memref<?x576xf32>) {
+  %smooth = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "smooth"} : !kvc.cache<#wide> to tensor<576xf32, #kvc.dims<c>>
+  %x = kvc.load_codes %cache[%head, %token] valid %valid {tensor = #kvc.tensor<key>} : !kvc.cache<#wide> to tensor<8x576xf32, #kvc.dims<t, c>>
+  %f = kvc.broadcast %smooth : tensor<576xf32, #kvc.dims<c>> to tensor<8x576xf32, #kvc.dims<t, c>>
+  %y = arith.mulf %x, %f : tensor<8x576xf32, #kvc.dims<t, c>>
+  kvc.store_rows %y, %out[%token] valid %valid : tensor<8x576xf32, #kvc.dims<t, c>>, memref<?x576xf32>
+  return
+}
