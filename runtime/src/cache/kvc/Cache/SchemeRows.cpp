@@ -6,31 +6,15 @@
 
 #include "kvc/Cache/SchemeRows.h"
 
+#include "kvc/Base/DefaultFloats.h"
 #include "kvc/Base/Diag.h"
 #include "kvc/Quantise/InputRows.h"
 
-#include <cfenv>
 #include <string>
 
 using namespace kvc;
 
 namespace {
-
-/// Default floating-point settings while it lives: what is stored depends on no
-/// caller's.
-class DefaultFloats {
-public:
-  DefaultFloats() {
-    std::fegetenv(&saved);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  DefaultFloats(const DefaultFloats &) = delete;
-  DefaultFloats &operator=(const DefaultFloats &) = delete;
-  ~DefaultFloats() { std::fesetenv(&saved); }
-
-private:
-  std::fenv_t saved{};
-};
 
 /// "key_scale, key_table", or "none".
 std::string namesOf(const std::vector<spec::SchemeInput> &inputs) {
