@@ -230,6 +230,21 @@ TEST_F(CheckTest, ABarrierPassesOnWhatOneThreadHasHeard) {
   EXPECT_FALSE(check(bad, {2}, {32}).empty());
 }
 
+TEST_F(CheckTest, MatricesAreReadByTheLanesThatGetThem) {
+  // Each lane gives the address of the row that it has written itself.
+  const std::string write = "shl.b32 %r5, %r0, 4;\nadd.u32 %r5, %r5, "
+                            "%r1;\nst.shared.v4.b32 [%r5], {%r0, %r0, %r0, "
+                            "%r0};\n";
+  for (const std::string trans : {"", ".trans"}) {
+    const std::string load = "ldmatrix.sync.aligned.m8n8.x4" + trans +
+                             ".shared.b16 {%r6, %r7, %r8, %r9}, [%r5];\n";
+    expectNone(write + "bar.warp.sync -1;\n" + load, {1}, {32});
+    const auto &found = check(write + load, {1}, {32});
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].kind, Kind::Race);
+  }
+}
+
 TEST_F(CheckTest, LanesThatWriteTheSameAgree) {
   expectNone("mov.b32 %r5, 7;\nst.shared.b32 [%r1], %r5;\n", {1}, {32});
   EXPECT_FALSE(check("st.shared.b32 [%r1], %r0;\n", {1}, {32}).empty());

@@ -48,6 +48,13 @@ static uint32_t valueOf(const Program &program, const WarpInfo &warp,
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
+/// The lanes whose registers hold parts of a row of an 8x8 matrix, whichever
+/// lane gives its address.
+static LaneMask lanesOfRow(unsigned row, bool isTransposed) {
+  return isTransposed ? LaneMask(0x11111111) << row / 2
+                      : LaneMask(0xF) << 4 * row;
+}
+
 void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
                     const MemoryAccess &access) {
   using Kind = MemoryAccess::Kind;
@@ -64,6 +71,9 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
   const bool reads = access.kind != Kind::Write;
   const bool writes = access.kind != Kind::Read;
   const bool isShared = access.space == MemorySpace::Shared;
+  const bool isMatrix =
+      inst.family == Family::LdMatrix || inst.family == Family::StMatrix;
+  const bool isTransposed = launch.program->modifiersOf(inst).has(Word::Trans);
   eachLane(access.lanes, [&](unsigned lane) {
     const uint64_t address = access.addresses[lane];
     const uint32_t thread = warp.warp * kLanes + lane;
@@ -84,7 +94,8 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
           hear(state, thread, access, told->second, warp.block);
       }
     }
-    record.lanes = LaneMask(1) << lane;
+    record.lanes =
+        isMatrix ? lanesOfRow(lane % 8, isTransposed) : LaneMask(1) << lane;
     record.time = state.clocks.now();
     if (access.kind == Kind::Write && inst.family == Family::St)
       record.value = valueOf(*launch.program, warp, inst, lane);

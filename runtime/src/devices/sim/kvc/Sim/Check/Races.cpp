@@ -11,10 +11,6 @@
 
 using namespace kvc::sim;
 
-static uint32_t laneOf(const AccessRecord &record) {
-  return uint32_t(std::countr_zero(record.lanes));
-}
-
 RaceMemory::Page &RaceMemory::pageOf(uint64_t number) {
   if (number == lastNumber)
     return *last;
@@ -42,21 +38,23 @@ void RaceMemory::refine(Page &page, unsigned shift) {
   page.shift = shift;
 }
 
-/// Whether the one lane that accesses now knows of all lanes of before.
+/// Whether all lanes that access now know of all lanes of before.
 bool RaceMemory::isOrdered(const BlockClocks &clocks,
                            const AccessRecord &earlier,
                            const AccessRecord &now) const {
-  const uint32_t thread = now.warp * kLanes + laneOf(now);
   const bool isHere = earlier.block == now.block;
   if (isHere && earlier.time <= clocks.floor())
     return true;
-  for (LaneMask rest = earlier.lanes; rest != 0; rest &= rest - 1) {
-    const uint32_t other =
-        earlier.warp * kLanes + uint32_t(std::countr_zero(rest));
-    if (isHere ? !clocks.knows(thread, other, earlier.time)
-               : !clocks.knows(thread, earlier.block, other, earlier.time))
-      return false;
-  }
+  for (LaneMask lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
+    for (LaneMask rest = earlier.lanes; rest != 0; rest &= rest - 1) {
+      const uint32_t thread =
+          now.warp * kLanes + uint32_t(std::countr_zero(lanes));
+      const uint32_t other =
+          earlier.warp * kLanes + uint32_t(std::countr_zero(rest));
+      if (isHere ? !clocks.knows(thread, other, earlier.time)
+                 : !clocks.knows(thread, earlier.block, other, earlier.time))
+        return false;
+    }
   return true;
 }
 

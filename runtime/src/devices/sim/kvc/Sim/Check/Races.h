@@ -47,7 +47,7 @@ struct RaceFound {
 /// The memory of one block, or the device's.
 class RaceMemory {
 public:
-  /// Records an access of one lane and answers what it races with. `clocks` are
+  /// Records an access and answers what it races with. `clocks` are
   /// those of its block.
   std::optional<RaceFound> access(const BlockClocks &clocks,
                                   const AccessRecord &record, bool reads,
