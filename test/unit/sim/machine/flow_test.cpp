@@ -41,7 +41,7 @@ std::vector<uint32_t> results(const std::string &text, uint32_t threads,
 /// The fault of one block.
 Fault faultOf(const std::string &text, uint32_t threads, uint32_t blocks = 1) {
   Device device(text);
-  device.options.maxSteps = 10'000'000;
+  device.options.maxSteps = 20'000'000;
   const uint64_t out =
       device.buffer(std::vector<uint32_t>(size_t(threads) * blocks), "out");
   const LaunchResult result = device.run("k", {blocks}, {threads}, out);
@@ -395,6 +395,26 @@ TEST(MachineFlowTest, DeadlocksNameWhoWaits) {
             "launch: expected threads that go on, got all waiting: thread "
             "(0, 0, 0) of block (0, 0, 0) at 15:5 for barrier 2; thread "
             "(32, 0, 0) of block (0, 0, 0) at 13:5 for barrier 1");
+}
+
+TEST(MachineFlowTest, PhasesThatNeverEnd) {
+  for (const char *wait : {"try_wait", "test_wait"}) {
+    const Fault fault = faultOf(moduleOf(std::string(R"(
+      .shared .align 8 .b64 bar;
+      setp.eq.u32 %p1, %r0, 0;
+      @%p1 mbarrier.init.shared.b64 [bar], 2;
+      bar.sync 0;
+      @%p1 mbarrier.arrive.shared.b64 %rd3, [bar];
+    WAIT:
+      mbarrier.)") + wait + R"(.parity.shared.b64 %p2, [bar], 0;
+      @!%p2 bra WAIT;)",
+                                         "", "sm_90"),
+                                64);
+    EXPECT_EQ(fault.kind, Fault::Kind::Deadlock);
+    EXPECT_NE(fault.message.find("expected an mbarrier whose phase ends"),
+              std::string::npos)
+        << fault.message;
+  }
 }
 
 TEST(MachineFlowTest, MembersThatNeverCome) {

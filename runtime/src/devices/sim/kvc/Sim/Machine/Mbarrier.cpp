@@ -64,6 +64,8 @@ void settle(BlockState &block, LaunchState &launch, Mbarrier &object,
             uint8_t *at) {
   const bool isComplete = object.complete();
   object.write(at);
+  if (isComplete)
+    launch.vainWaits = 0;
   if (isComplete && launch.observer)
     launch.observer->onMbarrierPhase(block.number,
                                      uint64_t(at - block.shared.data()));
@@ -266,8 +268,10 @@ void runMbarrierTest(Warp &warp, const Step &step, LaneMask lanes) {
     return;
   tell(warp, MbarrierEvent::Kind::Observe, complete & lanes, resolved);
   warp.setPredicate(o[0], complete, lanes);
-  if ((lanes & ~complete) != 0)
+  if ((lanes & ~complete) != 0) {
+    ++warp.launch->vainWaits;
     warp.signal = Signal::Yield;
+  }
 }
 
 void runMbarrierCount(Warp &warp, const Step &step, LaneMask lanes) {

@@ -36,6 +36,9 @@ constexpr uint64_t kRandomTurn = 256;
 constexpr uint64_t kMostBlocks = 1024;
 constexpr uint64_t kMostBytes = uint64_t(1) << 30;
 constexpr std::chrono::milliseconds kProgressEvery{100};
+/// Waits for mbarriers with nothing else between, after which nothing is
+/// expected any more.
+constexpr uint64_t kVainWaits = uint64_t(1) << 19;
 
 uint64_t alignedTo(uint64_t value, uint64_t align) {
   return (value + align - 1) / align * align;
@@ -70,6 +73,7 @@ public:
   static bool isDone(const BlockState &block) { return block.liveThreads == 0; }
   void end(BlockState &block);
   void setDeadlock(const std::vector<BlockState *> &blocks);
+  void setVainWaits(const BlockState &block);
 
   uint64_t bytesOfBlock() const {
     return rowBytes() * warpsOfBlock() + state.sharedBytes + localBytes();
@@ -252,11 +256,16 @@ bool Worker::advance(BlockState &block, uint64_t turns) {
         continue;
       found = true;
       block.nextWarp = (block.nextWarp + i + 1) % count;
+      const uint64_t before = warp.stepsRun;
       warp.run(budget);
+      if (warp.stepsRun - before >= kTurn)
+        state.vainWaits = 0;
     }
     if (!found)
       return ran;
     ran = true;
+    if (state.vainWaits > kVainWaits)
+      setVainWaits(block);
   }
   return ran;
 }
@@ -312,6 +321,25 @@ void Worker::setDeadlock(const std::vector<BlockState *> &blocks) {
     text += "; and " + std::to_string(all - named) + " more";
   fault.message =
       "launch: expected threads that go on, got all waiting: " + text;
+  state.fault = fault;
+}
+
+/// All that run poll mbarriers whose phases nobody completes.
+void Worker::setVainWaits(const BlockState &block) {
+  Fault fault;
+  fault.kind = Fault::Kind::Deadlock;
+  fault.block = block.number;
+  std::string where = "nowhere";
+  for (const Warp &warp : block.warps)
+    if (warp.active != 0 && where == "nowhere") {
+      fault.warp = warp.number;
+      fault.lanes = warp.active;
+      fault.at = warp.at();
+      where = warp.nameOfLane(unsigned(std::countr_zero(warp.active)));
+    }
+  fault.message = "launch: expected an mbarrier whose phase ends, got " +
+                  std::to_string(kVainWaits) +
+                  " waits for none that does, one by " + where;
   state.fault = fault;
 }
 

@@ -96,6 +96,9 @@ struct LaunchState {
   std::optional<Fault> fault;
   std::vector<Touched> lastTouched; ///< By each instruction.
   uint64_t random = 0;              ///< State of the order; 0: in order.
+  /// Waits for mbarriers that found their phase open, since the last phase
+  /// that was completed or turn that was used up.
+  uint64_t vainWaits = 0;
 
   uint64_t nextRandom() {
     random ^= random << 13;
