@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <sstream>
 
 using namespace kvc::test;
 
@@ -375,13 +376,13 @@ std::string attentionText(const Choice &row) {
   const std::string &mask = row.at("mask");
   if (mask == "none" || mask == "causal")
     text += ", \"mask\": " + quoted(mask);
-  int window = 0, sinks = 0;
-  int numbers =
-      std::sscanf(mask.c_str(), "window %d sinks %d", &window, &sinks);
-  if (numbers >= 1)
-    text += ", \"window\": " + std::to_string(window);
-  if (numbers == 2)
-    text += ", \"window_sinks\": " + std::to_string(sinks);
+  // "window N sinks N", the second half perhaps absent.
+  std::istringstream words(mask);
+  std::string word, number;
+  if (words >> word >> number)
+    text += ", \"window\": " + number;
+  if (words >> word >> number)
+    text += ", \"window_sinks\": " + number;
   if (row.at("softcap") != "none")
     text += ", \"softcap\": " + row.at("softcap");
   for (const char *name : {"alibi", "sink_logits"})

@@ -180,8 +180,8 @@ protected:
                       ? " --append-chunk " + std::to_string(test.appendChunk)
                       : "")
               << " --dump-cache " << base
-              << ".cache.safetensors --poison --cpu " << failedTarget
-              << std::endl;
+              << ".cache.safetensors --poison --cpu " << failedTarget << "\n"
+              << std::flush;
   }
 
   static void TearDownTestSuite() {
@@ -189,7 +189,7 @@ protected:
     std::cout << compilations.count << " compilations took "
               << compilations.totalMs / double(compilations.count)
               << " ms each; the slowest: " << compilations.slowest << ", "
-              << compilations.slowestMs << " ms" << std::endl;
+              << compilations.slowestMs << " ms\n";
   }
 
   void expectNone(const std::string &target, const std::string &what,
@@ -277,8 +277,7 @@ TEST(Compilation, OfTheReadmesSpec) {
     compile(spec, "llama3_8b_int4", "host");
     best = std::min(best, threadMs() - start);
   }
-  std::cout << "llama3_8b_int4 compiles and loads in " << best << " ms"
-            << std::endl;
+  std::cout << "llama3_8b_int4 compiles and loads in " << best << " ms\n";
   EXPECT_GT(best, 0);
 }
 

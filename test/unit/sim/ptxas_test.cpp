@@ -69,8 +69,7 @@ std::map<int, std::string> complaints(const std::string &text) {
     const size_t at = line.find(", line ");
     if (line.find("warning") != std::string::npos)
       continue;
-    lines[at == std::string::npos ? 0 : std::atoi(line.c_str() + at + 7)] =
-        line;
+    lines[at == std::string::npos ? 0 : std::stoi(line.substr(at + 7))] = line;
   }
   if (!pipe || ::pclose(pipe) == 0)
     lines.clear();
