@@ -6,6 +6,11 @@ target_compile_options(kvc_options INTERFACE -Wall -Wextra -Wno-unused-parameter
 # it cannot follow through an early return, and the `if` inside GoogleTest's macros.
 target_compile_options(kvc_options INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized;-Wno-dangling-else;-Wno-array-bounds;-Wno-stringop-overflow>")
+if(KVC_PRECOMPILED_HEADERS)
+  # Times in them would make ccache miss.
+  target_compile_options(kvc_options INTERFACE
+    "SHELL:$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Xclang -fno-pch-timestamp>")
+endif()
 if(KVC_ENABLE_WERROR)
   target_compile_options(kvc_options INTERFACE -Werror)
 endif()
@@ -13,6 +18,29 @@ if(KVC_ENABLE_SANITIZERS)
   target_compile_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS})
 endif()
+
+# kvc_precompile(NAME FOR kind HEADERS .. [LINK ..]): compiles these headers once
+# for all targets of a kind, which share their flags; the first one asks for it.
+# Off by default, so that a file that lacks an include does not compile.
+function(kvc_precompile name)
+  cmake_parse_arguments(ARG "" "FOR" "HEADERS;LINK" ${ARGN})
+  if(NOT KVC_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  set(owner kvc_headers_${ARG_FOR})
+  if(NOT TARGET ${owner})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${owner}.cpp CONTENT "int main() { return 0; }\n")
+    get_target_property(type ${name} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      add_executable(${owner} EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${owner}.cpp)
+    else()
+      add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${owner}.cpp)
+    endif()
+    target_link_libraries(${owner} PRIVATE ${ARG_LINK} kvc_options)
+    target_precompile_headers(${owner} PRIVATE ${ARG_HEADERS})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${owner})
+endfunction()
 
 # kvc_add_library(NAME SRCS .. LINK ..): a static library of the LLVM-free part.
 function(kvc_add_library name)
@@ -31,6 +59,11 @@ function(kvc_add_compiler_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  kvc_precompile(${name} FOR compiler LINK kvc_llvm HEADERS
+    <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/MemRef/IR/MemRef.h> <mlir/Dialect/SCF/IR/SCF.h> <mlir/Dialect/Vector/IR/VectorOps.h>
+    <mlir/IR/ImplicitLocOpBuilder.h> <mlir/IR/PatternMatch.h> <mlir/IR/TypeUtilities.h> <mlir/Pass/Pass.h>
+    <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <llvm/ADT/TypeSwitch.h>)
 endfunction()
 
 # kvc_add_unit_test(NAME SRCS .. LINK ..): a GoogleTest program, one ctest entry
@@ -41,7 +74,15 @@ function(kvc_add_unit_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} kvc_options GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE KVC_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test-bin)
+  kvc_precompile_test(${name})
   add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# kvc_precompile_test(NAME): of a GoogleTest program.
+function(kvc_precompile_test name)
+  kvc_precompile(${name} FOR tests LINK GTest::gtest nlohmann_json::nlohmann_json HEADERS
+    <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
+    <map> <optional> <random> <set> <span> <sstream> <string> <string_view> <variant> <vector>)
 endfunction()
 
 # kvc_has_threads(TEST program): a test whose code runs in several threads. Under
