@@ -22,7 +22,7 @@ kvc_add_library(kvc_host
 target_include_directories(kvc_host PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/devices)
 
 kvc_add_library(kvc_cache
-  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
+  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
   LINK kvc_host)
 target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 

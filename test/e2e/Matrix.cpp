@@ -41,6 +41,8 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
                                                "f32", "e8m0", "e4m3"};
   const std::vector<std::string> scaleChannels = {"-",  "all", "8",  "16",
                                                   "32", "64",  "odd"};
+  const std::vector<std::string> scaleTokens = {"-",  "1",  "2",  "8",
+                                                "16", "32", "64", "24"};
   const std::vector<std::string> dims =
       value == ValueIs::Key
           ? std::vector<std::string>{"16", "40", "72", "128", "576"}
@@ -62,6 +64,7 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
       {"key.codec", isApart ? codecs : kinds},
       {"key.scale.dtype", scaleTypes},
       {"key.scale.channels", scaleChannels},
+      {"key.scale.tokens", scaleTokens},
       {"key.extra", extras},
       {"key.rotate", rotations},
       {"key.smooth", noYes},
@@ -70,6 +73,7 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
       {"kv_heads", {"1", "2", "3"}},
+      {"segments", {"0 0", "1 0", "5 0", "0 17", "3 40", "0 64", "4 100"}},
       {"mask",
        {"causal", "none", "window 1", "window 7", "window 90",
         "window 9 sinks 3", "window 70 sinks 80", "window 1000 sinks 1"}},
@@ -108,12 +112,13 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
     result.push_back({"value.codec", {"as key", "counterpart"}});
     return result;
   }
-  pages.insert(pages.begin(), "contiguous");
+  pages.insert(pages.begin(), {"contiguous", "ring"});
   result.push_back({"page", pages});
   result.push_back({"value_dim", dims});
   result.push_back({"value.codec", kinds});
   result.push_back({"value.scale.dtype", scaleTypes});
   result.push_back({"value.scale.channels", scaleChannels});
+  result.push_back({"value.scale.tokens", scaleTokens});
   result.push_back({"value.extra", extras});
   result.push_back({"value.parts", {"one", "two", "three"}});
   return result;
@@ -133,14 +138,38 @@ static bool hasZero(const std::string &codec) {
          codec.ends_with("mid");
 }
 
+static bool isNumber(const std::string &text) {
+  return std::isdigit(static_cast<unsigned char>(text[0])) != 0;
+}
+static int tokensOf(const std::string &text) {
+  return isNumber(text) ? std::stoi(text) : 1;
+}
+static int recentOf(const std::string &segments) {
+  return std::stoi(segments.substr(segments.find(' ')));
+}
+static int sinksOf(const std::string &mask) {
+  size_t at = mask.find("sinks ");
+  return at == std::string::npos ? 0 : std::stoi(mask.substr(at + 6));
+}
+
 Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
   auto rule = [](const std::string &p, const std::string &a,
                  const std::string &q, const std::string &b) {
     for (std::string tensor : {"key", "value"}) {
       std::string codec = tensor + ".codec", dtype = tensor + ".scale.dtype",
-                  channels = tensor + ".scale.channels";
-      if (p == codec && (q == dtype || q == channels) &&
+                  channels = tensor + ".scale.channels",
+                  tokens = tensor + ".scale.tokens";
+      if (p == codec && (q == dtype || q == channels || q == tokens) &&
           isCoded(a) != (b != "-"))
+        return false;
+      if (p == tokens && (q == dtype || q == channels) &&
+          (a == "-") != (b == "-"))
+        return false;
+      if (p == tokens && q == "segments" && tokensOf(a) > 1 &&
+          tokensOf(a) > recentOf(b))
+        return false;
+      if (p == tokens && q == "page" && isNumber(b) &&
+          std::stoi(b) % tokensOf(a) != 0)
         return false;
       if (p == codec && q == dtype && hasZero(a) && b.starts_with("e"))
         return false;
@@ -148,8 +177,7 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
         return false;
       // "odd" divides everything.
       if (p == channels && q == (tensor == "key" ? "head_dim" : "value_dim") &&
-          std::isdigit(static_cast<unsigned char>(a[0])) &&
-          std::stoi(b) % std::stoi(a) != 0)
+          isNumber(a) && std::stoi(b) % std::stoi(a) != 0)
         return false;
     }
     if (p == "order" && (a == "ggml" || a == "token") &&
@@ -171,6 +199,16 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
     // RoPE's channels are of one part: of two the last ones.
     if (p == "key.parts" && q == "rope" && a != "one" && b != "none" &&
         (a == "three" || !b.ends_with("part")))
+      return false;
+    // Records are of one token.
+    if (p == "order" && (a == "ggml" || a == "token") &&
+        q.ends_with(".scale.tokens") && tokensOf(b) > 1)
+      return false;
+    // A ring needs a window, whose sinks lie in the sink segment.
+    if (p == "page" && q == "mask" && a == "ring" &&
+        b.find("window") == std::string::npos)
+      return false;
+    if (p == "page" && q == "mask" && a == "ring" && sinksOf(b) > 5)
       return false;
     if (p == "group" && q == "kv_heads" && std::stoi(a) > 16 && b == "3")
       return false;
@@ -271,8 +309,9 @@ std::string ropeText(const std::string &rope, int64_t channels) {
 }
 
 std::string schemeText(const std::string &codec, const std::string &dtype,
-                       const std::string &channels, const std::string &extra,
-                       const std::string &transforms, int64_t tensorChannels) {
+                       const std::string &channels, const std::string &tokens,
+                       const std::string &extra, const std::string &transforms,
+                       int64_t tensorChannels) {
   if (!isCoded(codec))
     return "{\"codec\": " + quoted(codec) + transforms + "}";
   std::string width = channels == "all" ? quoted("all")
@@ -291,7 +330,7 @@ std::string schemeText(const std::string &codec, const std::string &dtype,
   if (isInteger(codec) || hasZero(codec))
     behind += ", \"zero\": " + quoted(codec.substr(codec.rfind(' ') + 1));
   return "{\"codec\": " + quoted(name) + ", \"scale\": {\"tokens\": " +
-         (hasStaticScale(codec, extra) ? quoted("all") : "1") +
+         (hasStaticScale(codec, extra) ? quoted("all") : tokens) +
          ", \"channels\": " + width + ", \"dtype\": " + quoted(dtype) +
          inScale + "}" + behind + transforms + "}";
 }
@@ -326,6 +365,7 @@ std::string tensorText(const Choice &row, const std::string &tensor,
       transforms += ", \"smooth\": true";
     return schemeText(row.at(tensor + ".codec"),
                       row.at(tensor + ".scale.dtype"), block,
+                      row.at(tensor + ".scale.tokens"),
                       row.at(tensor + ".extra"), transforms, width);
   };
   const std::string rope =
@@ -342,7 +382,8 @@ std::string tensorText(const Choice &row, const std::string &tensor,
            partText(middle, channels, raw) + "]" + rope + "}";
   }
   return "{\"parts\": [" +
-         partText(0, 3, schemeText("int5 none", "f16", "all", "none", "", 3)) +
+         partText(0, 3,
+                  schemeText("int5 none", "f16", "all", "1", "none", "", 3)) +
          ", " + partText(3, channels - 5, ofRow(channels - 8)) + ", " +
          partText(channels - 5, channels, raw) + "]}";
 }
@@ -391,6 +432,16 @@ std::string attentionText(const Choice &row) {
   return text + "}";
 }
 
+std::string segmentsText(const Choice &row) {
+  const std::string &segments = row.at("segments");
+  size_t space = segments.find(' ');
+  int sink = std::stoi(segments);
+  if (row.at("page") == "ring") // The mask's sinks lie in it.
+    sink = std::max(sink, sinksOf(row.at("mask")));
+  return ",\n \"segments\": {\"sink\": " + std::to_string(sink) +
+         ", \"recent\":" + segments.substr(space) + "}";
+}
+
 std::string specText(const std::string &name, const Choice &row,
                      ValueIs value) {
   std::string text = "{\"kvc\": 1, \"name\": " + quoted(name) +
@@ -403,9 +454,9 @@ std::string specText(const std::string &name, const Choice &row,
   if (value != ValueIs::Key)
     text += ",\n \"value\": " +
             tensorText(row, "value", std::stoi(row.at("value_dim")));
-  text += ",\n \"layout\": {\"kind\": ";
-  if (row.at("page") == "contiguous")
-    text += quoted("contiguous");
+  text += segmentsText(row) + ",\n \"layout\": {\"kind\": ";
+  if (!isNumber(row.at("page")))
+    text += quoted(row.at("page"));
   else
     text += quoted("paged") + ", \"page\": " + row.at("page");
   text += ", \"order\": " + quoted(row.at("order"));
@@ -429,7 +480,7 @@ public:
         std::stoi(row.at("head_dim")) + std::stoi(row.at("value_dim"));
     keyCost = kvHeads * channels;
     pairCost = keyCost * std::stoi(row.at("group"));
-    page = row.at("page") == "contiguous" ? 64 : std::stoi(row.at("page"));
+    page = isNumber(row.at("page")) ? std::stoi(row.at("page")) : 64;
   }
 
   std::vector<Lengths> make(const std::string &batch) {
@@ -505,6 +556,7 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
       choice["value." + name] = other ? counterpart(of) : of;
     }
     choice["value.scale.channels"] = choice["key.scale.channels"];
+    choice["value.scale.tokens"] = choice["key.scale.tokens"];
     choice["value.extra"] = choice["key.extra"];
     choice["value.parts"] = choice["key.parts"];
     choice["value_dim"] = choice["head_dim"];

@@ -8,7 +8,9 @@
 
 #include "kvc/Layout/PageLayout.h"
 #include "kvc/Spec/SchemeInputs.h"
+#include "kvc/Spec/Segments.h"
 
+#include "kvc/Test/Dump.h"
 #include "kvc/Test/PackedBytes.h"
 
 #include <algorithm>
@@ -49,12 +51,19 @@ void Session::createCache() {
   options.flags = KVC_CACHE_POISON;
   options.device = guardedDevice.get();
   options.max_sequences = std::max<int64_t>(1, int64_t(batch()));
+  for (size_t i = 0; i < batch(); ++i)
+    options.max_queries = std::max(options.max_queries,
+                                   int64_t(inputs.cuQ[i + 1] - inputs.cuQ[i]));
   const int64_t page = spec.layout.page;
   kvc_page_memory lent{};
-  if (spec.layout.kind == spec::LayoutKind::Paged) {
+  const bool isPaged = spec.layout.kind == spec::LayoutKind::Paged;
+  if (isPaged) {
     options.num_pages = 1;
     for (size_t i = 0; i < batch(); ++i)
       options.num_pages += (length(i) + page - 1) / page;
+  }
+  // With segments not all of a sequence is in its pages, and none can be lent.
+  if (isPaged && !spec::hasSegments(spec)) {
     int64_t bytes[2];
     for (kvc_tensor tensor : {KVC_KEY, KVC_VALUE})
       diag.check(
@@ -73,7 +82,7 @@ void Session::createCache() {
     // Lent memory is never filled.
     options.flags = 0;
     options.borrowed = &lent;
-  } else {
+  } else if (!isPaged) {
     options.capacity_tokens = 64;
     for (size_t i = 0; i < batch(); ++i)
       options.capacity_tokens += (length(i) + 63) / 64 * 64;
@@ -202,7 +211,8 @@ Attended Session::attend(const kvc_module *module,
   batch.num_sequences = options.num_sequences;
   batch.token_start = starts.data();
   std::optional<GuardedRuns> tables;
-  if (ownTables && spec.layout.kind == spec::LayoutKind::Paged) {
+  if (ownTables && spec.layout.kind == spec::LayoutKind::Paged &&
+      !spec::hasSegments(spec)) {
     tables.emplace(blockTables());
     batch.lengths = lengths.data();
     batch.block_table = reinterpret_cast<const int32_t *>(tables->run(0));
@@ -228,9 +238,10 @@ Attended Session::attend(const kvc_module *module,
   return result;
 }
 
-Unpacked Session::unpack(const Engine &engine, Tensor tensor,
-                         size_t number) const {
+Unpacked Session::unpack(const Engine &engine, Tensor tensor, size_t number,
+                         const TensorData &data) const {
   Diag diag;
+  const std::vector<bool> kept = keptRows(tensor, data);
   const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
   const size_t keyParts = spec.key.parts.size(),
                allParts =
@@ -241,8 +252,8 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor,
   result.codes.resize(part.codec.isRaw() ? 0 : result.values.size());
   result.scales.resize(size_t(rows * part.blocks()));
   result.zeros.resize(part.zero == spec::Zero::None ? 0 : result.scales.size());
-  for (size_t i = 0; i < batch(); ++i) {
-    const int64_t row = inputs.cuKv[i] * spec.attention.kvHeads;
+  auto unpack = [&](size_t i, int64_t begin, int64_t end) {
+    const int64_t row = (inputs.cuKv[i] + begin) * spec.attention.kvHeads;
     std::vector<kvc_unpacked> parts(
         allParts, {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
     kvc_unpacked &to = parts[(tensor == Tensor::Key ? 0 : keyParts) + number];
@@ -254,11 +265,27 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor,
       to.scales = result.scales.data() + row * part.blocks();
     if (!result.zeros.empty())
       to.zeros = result.zeros.data() + row * part.blocks();
-    diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i], 0,
-                                length(i), nullptr, diag, parts.data(),
+    diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i],
+                                begin, end, nullptr, diag, parts.data(),
                                 int64_t(parts.size())));
+  };
+  for (size_t i = 0; i < batch(); ++i) {
+    // Runs of rows that are kept.
+    for (int64_t begin = 0, end = 0; begin < length(i); begin = end) {
+      bool isKept = kept[size_t(inputs.cuKv[i] + begin)];
+      for (end = begin;
+           end < length(i) && kept[size_t(inputs.cuKv[i] + end)] == isKept;)
+        ++end;
+      if (isKept)
+        unpack(i, begin, end);
+    }
   }
   return result;
+}
+
+std::vector<bool> Session::keptRows(Tensor tensor,
+                                    const TensorData &data) const {
+  return shownRows(spec, tensor, inputs, data);
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,7 +303,7 @@ std::vector<std::string> Session::wrongBytes(const Answer &expected,
       continue;
     kvc_cache_view view{};
     diag.check(kvc_cache_get_view(cache.get(), sequences[i], diag, &view));
-    if (view.page_table) {
+    if (spec.layout.kind == spec::LayoutKind::Paged) {
       comparePages(packing, expected, i, view, wrong);
     } else {
       compareRun(packing, expected, Tensor::Key, i, view, wrong);
@@ -287,6 +314,22 @@ std::vector<std::string> Session::wrongBytes(const Answer &expected,
   return wrong;
 }
 
+/// The first byte that any region of a tensor has in page 0.
+static const uint8_t *firstByteOf(const spec::Spec &packing, Tensor tensor,
+                                  const kvc_cache_view &view) {
+  constexpr auto family = kvc::layout::TargetFamily::Host;
+  const uint8_t *first = nullptr;
+  for (const kvc::layout::Region &region :
+       kvc::layout::pageLayout(packing, tensor, family).regions) {
+    const uint8_t *base =
+        view.regions[kvc::layout::regionNumber(packing, tensor, region.kind,
+                                               region.part, family)]
+            .base;
+    first = first ? std::min(first, base) : base;
+  }
+  return first;
+}
+
 void Session::comparePages(const spec::Spec &packing, const Answer &expected,
                            size_t sequence, const kvc_cache_view &view,
                            std::vector<std::string> &wrong) const {
@@ -294,9 +337,15 @@ void Session::comparePages(const spec::Spec &packing, const Answer &expected,
   const BodyRows value =
       packing.value ? bodyRows(packing, Tensor::Value, inputs.cuKv, sequence)
                     : BodyRows();
-  auto compare = [&](const char *what, int64_t page, const GuardedRuns &memory,
+  auto compare = [&](const char *what, int64_t page, Tensor tensor,
                      const PackedBytes &bytes) {
-    const uint8_t *actual = memory.run(view.page_table[page]);
+    const int64_t stride =
+        view.regions[kvc::layout::regionNumber(
+                         packing, tensor, kvc::layout::RegionKind::Codes,
+                         /*part=*/0, kvc::layout::TargetFamily::Host)]
+            .page_stride;
+    const uint8_t *actual =
+        firstByteOf(packing, tensor, view) + view.page_table[page] * stride;
     std::string difference =
         bytes.firstDifference({actual, bytes.bytes.size()});
     if (!difference.empty())
@@ -304,17 +353,18 @@ void Session::comparePages(const spec::Spec &packing, const Answer &expected,
                       " page " + std::to_string(page) + ": " + difference);
   };
   const int64_t tokens = packing.layout.page;
-  for (int64_t page = 0; page * tokens < length(sequence); ++page) {
+  const int64_t rows = std::max(key.end - key.begin, value.end - value.begin);
+  for (int64_t page = 0; page * tokens < rows; ++page) {
     if (packing.layout.interleaved) {
-      compare("interleaved", page, *keyPages,
+      compare("interleaved", page, Tensor::Key,
               packedInterleavedPage(packing, expected.k, key, expected.v, value,
                                     page));
       continue;
     }
-    compare("key", page, *keyPages,
+    compare("key", page, Tensor::Key,
             packedPage(packing, Tensor::Key, expected.k, key, page));
     if (packing.value)
-      compare("value", page, *valuePages,
+      compare("value", page, Tensor::Value,
               packedPage(packing, Tensor::Value, expected.v, value, page));
   }
 }
@@ -324,25 +374,26 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
                          const kvc_cache_view &view,
                          std::vector<std::string> &wrong) const {
   const TensorData &data = tensor == Tensor::Key ? expected.k : expected.v;
-  const PackedBytes all = packedContiguous(
-      packing, tensor, data, bodyRows(packing, tensor, inputs.cuKv, sequence));
+  const BodyRows body = bodyRows(packing, tensor, inputs.cuKv, sequence);
+  const PackedBytes all = packedContiguous(packing, tensor, data, body);
   if (packing.layout.order == spec::Order::Ggml ||
       packing.layout.order == spec::Order::Token) {
     compareRecords(packing, tensor, all, view, wrong);
     return;
   }
-  const int64_t capacity = (length(sequence) + 63) / 64 * 64;
+  const int64_t capacity = (body.end - body.begin + 63) / 64 * 64;
   const int64_t heads = data.heads;
   // The cache's memory may have room for more tokens than the documented page
   // of the tokens it holds, which moves regions and, with "hnd", heads.
   const bool headFirst = packing.layout.order == spec::Order::Hnd;
   int64_t offset = 0;
   auto compare = [&](const char *what, kvc::layout::RegionKind kind,
-                     unsigned part, int64_t rowBytes) {
+                     unsigned part, int64_t rowBytes, int64_t tokens) {
+    const int64_t steps = (capacity + tokens - 1) / tokens;
     const kvc_region &region = view.regions[kvc::layout::regionNumber(
         packing, tensor, kind, part, kvc::layout::TargetFamily::Host)];
     const int64_t runs = headFirst ? heads : 1;
-    const int64_t runBytes = capacity * heads * rowBytes / runs;
+    const int64_t runBytes = steps * heads * rowBytes / runs;
     for (int64_t run = 0; run < runs; ++run) {
       auto cut = [&](const std::vector<uint8_t> &bytes) {
         auto begin = bytes.begin() + offset + run * runBytes;
@@ -356,38 +407,30 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
                         (tensor == Tensor::Key ? ", key " : ", value ") + what +
                         " of run " + std::to_string(run) + ": " + difference);
     }
-    offset += (capacity * heads * rowBytes + 15) / 16 * 16;
+    offset += (steps * heads * rowBytes + 15) / 16 * 16;
   };
   const spec::Scheme &scheme = *spec::schemeOf(packing, tensor);
   for (unsigned i = 0; i < scheme.parts.size(); ++i) {
     const spec::PartScheme &part = scheme.parts[i];
     compare("codes", kvc::layout::RegionKind::Codes, i,
-            (part.channels() * part.codec.bits + 7) / 8);
+            (part.channels() * part.codec.bits + 7) / 8, 1);
     if (!part.scale || part.hasStaticScale())
       continue;
     const int64_t blockBytes =
         part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
-    compare("scales", kvc::layout::RegionKind::Scales, i, blockBytes);
+    const int64_t tokens = part.scale->tokens;
+    compare("scales", kvc::layout::RegionKind::Scales, i, blockBytes, tokens);
     if (part.zero != spec::Zero::None)
-      compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes);
+      compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes, tokens);
   }
 }
 
-/// Records follow each other from the first byte on that any region has.
+/// Records follow each other.
 void Session::compareRecords(const spec::Spec &packing, Tensor tensor,
                              const PackedBytes &all, const kvc_cache_view &view,
                              std::vector<std::string> &wrong) {
-  constexpr auto family = kvc::layout::TargetFamily::Host;
-  const uint8_t *first = nullptr;
-  for (const kvc::layout::Region &region :
-       kvc::layout::pageLayout(packing, tensor, family).regions) {
-    const uint8_t *base =
-        view.regions[kvc::layout::regionNumber(packing, tensor, region.kind,
-                                               region.part, family)]
-            .base;
-    first = first ? std::min(first, base) : base;
-  }
-  std::string difference = all.firstDifference({first, all.bytes.size()});
+  std::string difference = all.firstDifference(
+      {firstByteOf(packing, tensor, view), all.bytes.size()});
   if (!difference.empty())
     wrong.push_back((tensor == Tensor::Key ? "key" : "value") +
                     std::string(" records: ") + difference);

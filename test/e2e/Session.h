@@ -35,7 +35,8 @@ struct Attended {
   bool gapsAreUntouched = true;
 };
 
-/// One part of a tensor as "unpack" reads it, shaped as in Quantise.h.
+/// One part of a tensor as "unpack" reads it, shaped as in Quantise.h; 0 where
+/// a ring has lost a row.
 struct Unpacked {
   std::vector<uint8_t> codes;
   std::vector<float> scales, zeros, values;
@@ -58,12 +59,16 @@ public:
                   bool ownTables = false) const {
     return attend(engine.module(), threads, ownTables);
   }
-  Unpacked unpack(const Engine &engine, spec::Tensor tensor, size_t part) const;
+  Unpacked unpack(const Engine &engine, spec::Tensor tensor, size_t part,
+                  const TensorData &data) const;
 
   /// What is wrong with the bytes of a cache whose order means `order`, nhd or
   /// hnd: one line per page, or per region of a contiguous cache, that differs.
   std::vector<std::string> wrongBytes(const Answer &expected,
                                       spec::Order order) const;
+
+  /// Which tokens of a tensor the cache still has.
+  std::vector<bool> keptRows(spec::Tensor tensor, const TensorData &data) const;
 
   const GuardedDevice &device() const { return guardedDevice; }
   /// Frees the cache and with it what it took from the device.

@@ -117,10 +117,13 @@ ColdCache::ColdCache(const Engine &engine, int64_t context, int64_t batch,
               static_cast<double>(batch) *
               static_cast<double>(visibleTokens(info, context, 1));
 
-  if (info.layout == KVC_PAGED)
-    fillPaged();
+  if (info.layout == KVC_PAGED && info.sink == 0 && info.recent == 0)
+    fillPages();
   else
-    fillContiguous();
+    fillSequences();
+  if (!handles.empty())
+    stepBytes = static_cast<double>(batch) *
+                engine.bytesRead(cache.get(), handles.front(), context, 1);
 
   std::vector<float> perHead(info.q_heads, 0.01f);
   step = std::make_unique<DecodeStep>(
@@ -145,7 +148,7 @@ BatchInputs ColdCache::randomKeys(int64_t tokens) const {
 
 /// Quantising takes longer than all measurements together, so one sequence is
 /// appended and its pages are copied to all others.
-void ColdCache::fillPaged() {
+void ColdCache::fillPages() {
   const kvc_spec_info &info = engine.info();
   Diag diag;
   int64_t keySlice = 0, valueSlice = 0, pageBytes = 0;
@@ -202,7 +205,7 @@ void ColdCache::fillPaged() {
   std::iota(table.begin(), table.end(), 1);
 }
 
-void ColdCache::fillContiguous() {
+void ColdCache::fillSequences() {
   const BatchInputs one = randomKeys(context);
   BatchInputs all;
   all.keyStarts.resize(numSequences + 1);

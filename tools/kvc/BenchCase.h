@@ -50,8 +50,8 @@ public:
   double bytesPerStep() const { return stepBytes; }
 
 private:
-  void fillPaged();
-  void fillContiguous();
+  void fillPages();
+  void fillSequences();
   BatchInputs randomKeys(int64_t tokens) const;
 
   const Engine &engine;

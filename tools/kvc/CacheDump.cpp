@@ -51,12 +51,9 @@ void CacheDump::add(const std::string &prefix, kvc_tensor which,
     addPart(prefix + (info.lists_parts ? std::to_string(i) : ""), part,
             kept.parts[i]);
   }
-  if (hasCodes) {
-    // Rows are raw in segments only, and the specs that run have none.
-    noRawRows.resize(inputs.keys());
+  if (hasCodes)
     list.push_back(namedTensor(prefix + "_raw", DType::U8, {inputs.keys()},
-                               asBytes(noRawRows)));
-  }
+                               asBytes(kept.raw)));
   if (!kept.parts.empty() && engine.info().layout == KVC_CONTIGUOUS)
     addRecords(prefix + "_pages", which);
 }
@@ -88,7 +85,10 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
     kvc_cache_view view{};
     Diag diag;
     diag.check(kvc_cache_get_view(cache, sequences[i], diag, &view));
-    const int64_t tokens = inputs.keyStarts[i + 1] - inputs.keyStarts[i];
+    // Raw rows are no records.
+    const int64_t tokens =
+        (which == KVC_KEY ? view.key_coded_end : view.value_coded_end) -
+        engine.info().sink;
     if (tokens == 0)
       continue;
     // A record begins with whichever region is first in it.

@@ -39,7 +39,6 @@ private:
   std::span<const kvc_sequence> sequences;
   std::deque<Dump> dumps;
   std::deque<std::vector<std::byte>> records;
-  std::vector<uint8_t> noRawRows;
   std::vector<safetensors::Tensor> list;
 };
 

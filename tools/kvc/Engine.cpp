@@ -104,6 +104,9 @@ CacheHandle Engine::createCache(const BatchInputs &inputs, bool poison) const {
       schemeValuesFor(specHandle, inputs.schemeValues);
   options.inputs = values.data();
   options.num_inputs = static_cast<int64_t>(values.size());
+  for (int64_t i = 0; i < inputs.batch() && !inputs.queryStarts.empty(); ++i)
+    options.max_queries = std::max<int64_t>(
+        options.max_queries, inputs.queryStarts[i + 1] - inputs.queryStarts[i]);
   kvc_cache *cache = nullptr;
   diag.check(kvc_cache_create(&options, diag, &cache), inputs.place);
   return CacheHandle(cache);
@@ -212,6 +215,29 @@ Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
   return outputs;
 }
 
+double Engine::bytesRead(const kvc_cache *cache, kvc_sequence sequence,
+                         int64_t length, int64_t queries) const {
+  Diag diag;
+  const int64_t visible = visibleTokens(specInfo, length, queries);
+  const int64_t sink = specInfo.window
+                           ? std::min(specInfo.sink, specInfo.window_sinks)
+                           : specInfo.sink;
+  double bytes = 0;
+  for (kvc_tensor which : {KVC_KEY, KVC_VALUE}) {
+    int64_t codedEnd = 0;
+    diag.check(kvc_cache_coded_end(cache, sequence, which, diag, &codedEnd));
+    const kvc_tensor_info info = tensor(which);
+    if (info.num_parts == 0)
+      continue;
+    // Without segments codes end at the length.
+    const int64_t raw =
+        std::min(visible, std::max<int64_t>(length - codedEnd, 0) + sink);
+    bytes += static_cast<double>(visible - raw) * info.bytes_per_token +
+             static_cast<double>(raw * info.channels * bytesOf(specInfo.query));
+  }
+  return bytes * static_cast<double>(specInfo.kv_heads);
+}
+
 /// Channels [begin, begin + count) of rows of `width`, from or to rows that
 /// hold them alone.
 static void copyChannels(const float *from, int64_t fromWidth, float *to,
@@ -252,20 +278,43 @@ Dump Engine::dump(const kvc_cache *cache,
   std::vector<kvc_unpacked> wanted(
       tensor(KVC_KEY).num_parts + tensor(KVC_VALUE).num_parts,
       {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
+  dump.raw.resize(inputs.keys());
   for (size_t i = 0; i < sequences.size(); ++i) {
-    const int64_t token = inputs.keyStarts[i], row = token * heads;
-    for (size_t j = 0; j < infos.size(); ++j) {
-      const int64_t width = infos[j].end - infos[j].begin;
-      PartDump &to = dump.parts[j];
-      wanted[first + j] = {sizeof(kvc_unpacked), to.codes.data() + row * width,
-                           to.scales.data() + row * infos[j].blocks,
-                           to.zeros.data() + row * infos[j].blocks,
-                           values[j].data() + row * width};
+    const int64_t start = inputs.keyStarts[i];
+    const int64_t length = inputs.keyStarts[i + 1] - start;
+    int64_t codedEnd = 0;
+    diag.check(
+        kvc_cache_coded_end(cache, sequences[i], which, diag, &codedEnd));
+    for (int64_t token = 0; token < length; ++token)
+      dump.raw[start + token] = token < specInfo.sink || token >= codedEnd;
+    auto unpack = [&](int64_t begin, int64_t end) {
+      const int64_t row = (start + begin) * heads;
+      for (size_t j = 0; j < infos.size(); ++j) {
+        const int64_t width = infos[j].end - infos[j].begin;
+        PartDump &to = dump.parts[j];
+        wanted[first + j] = {sizeof(kvc_unpacked),
+                             to.codes.data() + row * width,
+                             to.scales.data() + row * infos[j].blocks,
+                             to.zeros.data() + row * infos[j].blocks,
+                             values[j].data() + row * width};
+      }
+      diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i],
+                                  begin, end, threads, diag, wanted.data(),
+                                  static_cast<int64_t>(wanted.size())));
+    };
+    if (specInfo.layout != KVC_RING) {
+      unpack(0, length);
+      continue;
     }
-    diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i], 0,
-                                inputs.keyStarts[i + 1] - token, threads, diag,
-                                wanted.data(),
-                                static_cast<int64_t>(wanted.size())));
+    // What these queries may see, from the start of a scale block on, and all
+    // raw rows.
+    const int64_t queries = inputs.queryStarts[i + 1] - inputs.queryStarts[i];
+    int64_t shown = length - (specInfo.window + queries - 1);
+    if (shown > specInfo.sink)
+      shown -= (shown - specInfo.sink) % tensor(which).block_tokens;
+    const int64_t sink = std::min(specInfo.sink, length);
+    unpack(0, sink);
+    unpack(std::clamp(std::min(shown, codedEnd), sink, length), length);
   }
   for (size_t j = 0; j < infos.size(); ++j) {
     const int64_t width = infos[j].end - infos[j].begin;

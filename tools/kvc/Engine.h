@@ -55,6 +55,7 @@ struct PartDump {
 /// One tensor of a cache. A value that is the key has no parts.
 struct Dump {
   std::vector<float> values; ///< [total_kv, kv_heads, channels]
+  std::vector<uint8_t> raw;  ///< [total_kv]: 1 in raw rows.
   std::vector<PartDump> parts;
 };
 
@@ -87,6 +88,9 @@ public:
   Outputs attend(const BatchInputs &inputs, kvc_cache *cache,
                  std::span<const kvc_sequence> sequences,
                  const kvc_parallel_for *threads) const;
+  /// Bytes of a sequence that its last `queries` queries read.
+  double bytesRead(const kvc_cache *cache, kvc_sequence sequence,
+                   int64_t length, int64_t queries) const;
   Dump dump(const kvc_cache *cache, std::span<const kvc_sequence> sequences,
             const BatchInputs &inputs, kvc_tensor tensor,
             const kvc_parallel_for *threads) const;

@@ -30,16 +30,17 @@ struct RunOptions {
 };
 
 nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
-                               const Outputs &outputs, double appendUs,
-                               int64_t threads) {
+                               const Outputs &outputs, const kvc_cache *cache,
+                               std::span<const kvc_sequence> sequences,
+                               double appendUs, int64_t threads) {
   const double perToken =
       engine.bytesPerToken() * static_cast<double>(engine.info().kv_heads);
   // Every sequence with a query is read once, by all of its queries.
-  int64_t tokensRead = 0;
+  double bytesRead = 0;
   for (int64_t i = 0; i < inputs.batch(); ++i)
     if (inputs.queryStarts[i] != inputs.queryStarts[i + 1])
-      tokensRead += visibleTokens(
-          engine.info(), inputs.keyStarts[i + 1] - inputs.keyStarts[i],
+      bytesRead += engine.bytesRead(
+          cache, sequences[i], inputs.keyStarts[i + 1] - inputs.keyStarts[i],
           inputs.queryStarts[i + 1] - inputs.queryStarts[i]);
 
   nlohmann::ordered_json stats;
@@ -55,7 +56,7 @@ nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
   stats["keys"] = inputs.keys();
   stats["bytes_per_token_and_kv_head"] = engine.bytesPerToken();
   stats["bytes_per_token"] = perToken;
-  stats["bytes_read"] = perToken * static_cast<double>(tokensRead);
+  stats["bytes_read"] = bytesRead;
   stats["append_us"] = appendUs;
   stats["us_per_step"] = outputs.microseconds;
   stats["compile_ms"] = engine.compileMs();
@@ -117,7 +118,8 @@ void run(const RunOptions &options) {
     dumpFile->write(dump.tensors());
   }
   const nlohmann::ordered_json stats =
-      statsOf(engine, inputs, outputs, appendUs, threads.count());
+      statsOf(engine, inputs, outputs, cache.get(), sequences, appendUs,
+              threads.count());
   if (statsFile)
     statsFile->write(stats.dump(2) + "\n");
 

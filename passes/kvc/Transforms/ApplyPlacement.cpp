@@ -236,9 +236,13 @@ private:
 
   /// Values: sum_t p * m is the same for all channels of a block.
   Value outputZero() {
-    Value m = minimum();
-    return ContractOp::create(b, termType(contract.getLhs(), m),
-                              contract.getLhs(), m);
+    Value lhs = contract.getLhs(), m = minimum();
+    RankedTensorType type = termType(lhs, m);
+    if (hasDim(m.getType(), "t"))
+      return ContractOp::create(b, type, lhs, m);
+    // One m for the tile's tokens: p is summed before it meets its channels.
+    Value sum = ReduceOp::create(b, ReductionKind::Add, lhs, "t");
+    return b.mul(b.broadcast(sum, type), b.broadcast(m, type));
   }
 
   /// Where the result is summed over tiles, the zero's sum is carried beside it

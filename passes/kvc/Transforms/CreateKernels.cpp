@@ -13,6 +13,7 @@
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Spec/Segments.h"
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -109,9 +110,14 @@ void KernelBuilder::append() {
   Value value = rows("value", spec.attention.valueDim, spec.io.query);
   Value head = index("kv_head"), begin = index("token_begin"),
         end = index("token_end");
-  AppendOp::create(*this, key, view, head, begin, end, spec::Tensor::Key);
+  Value keyEnd = index("key_coded_end"), valueEnd = index("value_coded_end");
+  if (!spec::hasSegments(spec))
+    keyEnd = valueEnd = Value();
+  AppendOp::create(*this, key, view, head, begin, end, keyEnd,
+                   spec::Tensor::Key);
   if (spec.value)
-    AppendOp::create(*this, value, view, head, begin, end, spec::Tensor::Value);
+    AppendOp::create(*this, value, view, head, begin, end, valueEnd,
+                     spec::Tensor::Value);
 }
 
 void KernelBuilder::merge() {

@@ -46,9 +46,10 @@ public:
                 return derive(op, op.getHigh() ? layout::RegionKind::HighCodes
                                                : layout::RegionKind::Codes);
               })
-              .Case<kvk::LoadMetaOp, kvk::StoreMetaOp>([&](auto op) {
-                return derive(op, kvk::regionOf(op.getKind()));
-              })
+              .Case<kvk::LoadMetaOp, kvk::LoadMetaRowOp, kvk::StoreMetaOp>(
+                  [&](auto op) {
+                    return derive(op, kvk::regionOf(op.getKind()));
+                  })
               .Default(true);
       return ok ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -69,17 +70,17 @@ private:
     layout::PageLayout pages =
         layout::pageLayout(spec, op.getTensor(), layout::TargetFamily::Host);
     Builder builder(op.getContext());
-    auto storage = kvk::StorageAttr::get(
-        op.getContext(), pages.region(kind, op.getPart()).storage);
+    const layout::Region &region = pages.region(kind, op.getPart());
+    auto storage = kvk::StorageAttr::get(op.getContext(), region.storage);
     op.setStorageAttr(storage);
-    op.setPageAttr(builder.getI64IntegerAttr(pages.pageTokens));
-    std::tuple region(Attribute(storage), kind, op.getTensor());
-    if (remarks && !llvm::is_contained(remarked, region)) {
-      remarked.push_back(region);
+    op.setPageAttr(builder.getI64IntegerAttr(region.pageTokens));
+    std::tuple known(Attribute(storage), kind, op.getTensor());
+    if (remarks && !llvm::is_contained(remarked, known)) {
+      remarked.push_back(known);
       emitChoice(op) << stringifyTensor(op.getTensor()) << " "
                      << layout::nameOf(kind) << ": " << storage.getWidth()
                      << " bits in order " << layout::str(storage.getStorage())
-                     << ", lowest first, in pages of " << pages.pageTokens
+                     << ", lowest first, in pages of " << region.pageTokens
                      << " tokens; the spec's order \""
                      << spec::nameIn(spec::kOrderNames, spec.layout.order)
                      << "\"";

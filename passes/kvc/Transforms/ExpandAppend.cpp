@@ -4,8 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One token per iteration, part by part, its channels split into scale blocks:
-// tile <b, e>.
+// One token per iteration, its channels split into scale blocks: tile <b, e>.
+// Of scale blocks of several tokens one per iteration: <t, b, e>, or <t, c>
+// where a block has one channel, which vectors then run over.
+//
+// With segments three loops: tokens that become codes, of which some are raw
+// rows already; new rows of the sink; new rows behind the codes.
 //
 // How it is quantised: Quantiser.cpp.
 //
@@ -13,7 +17,8 @@
 
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
-#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
+#include "kvc/Spec/Segments.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/Quantiser.h"
 
@@ -25,24 +30,46 @@ using namespace kvc;
 
 namespace {
 
-struct ExpandAppend : OpRewritePattern<AppendOp> {
-  using OpRewritePattern::OpRewritePattern;
+class AppendExpansion {
+public:
+  AppendExpansion(AppendOp op, OpBuilder &builder)
+      : op(op), spec(op.getCache().getType().getSpec()),
+        parts(spec::schemeOf(spec, op.getTensor())->parts),
+        b(op.getLoc(), builder) {}
 
-  LogicalResult matchAndRewrite(AppendOp op,
-                                PatternRewriter &rewriter) const override {
-    const spec::Spec &spec = op.getCache().getType().getSpec();
-    const spec::Scheme &scheme = *spec::schemeOf(spec, op.getTensor());
-    TileBuilder b(op.getLoc(), rewriter);
-    SmallVector<Given, 2> given;
-    for (unsigned part = 0; part < scheme.parts.size(); ++part)
-      given.push_back(loadGiven(b, op, part));
-    auto loop =
-        scf::ForOp::create(b, op.getTokenBegin(), op.getTokenEnd(), b.index(1));
-    b.setInsertionPointToStart(loop.getBody());
-    for (unsigned part = 0; part < scheme.parts.size(); ++part)
-      emitToken(b, op, spec, part, given[part], loop.getInductionVar());
-    rewriter.eraseOp(op);
-    return success();
+  void emit() {
+    for (unsigned part = 0; part < parts.size(); ++part)
+      given.push_back(loadScheme(part));
+    if (!spec::hasSegments(spec)) {
+      forTokens(op.getTokenBegin(), op.getTokenEnd(), [&](Value token) {
+        for (unsigned part = 0; part < parts.size(); ++part)
+          emitToken(part, token);
+      });
+      return;
+    }
+    raw = RawRowsOp::create(b, op.getCache());
+    sink = spec.segments.sink;
+    // Codes first: they are made of raw rows that are still there.
+    Value codedEnd = CodedEndOp::create(b, op.getCache(), op.getTensor());
+    for (unsigned part = 0; part < parts.size(); ++part) {
+      int64_t tokens = tokensOf(part);
+      forTokens(
+          codedEnd, op.getCodedEnd(),
+          [&](Value token) {
+            if (tokens > 1)
+              emitBlock(part, token, tokens);
+            else
+              emitToken(part, token);
+          },
+          tokens);
+    }
+    if (sink != 0)
+      forTokens(op.getTokenBegin(), b.minInt(op.getTokenEnd(), sink),
+                [&](Value token) { emitRawRow(token, token); });
+    forTokens(b.maxInt(op.getTokenBegin(), op.getCodedEnd()), op.getTokenEnd(),
+              [&](Value token) {
+                emitRawRow(token, b.addInt(token, spec::rawBody(spec) - sink));
+              });
   }
 
 private:
@@ -52,50 +79,123 @@ private:
     QuantiserTables tables;
   };
 
-  static Given loadGiven(TileBuilder &b, AppendOp op, unsigned part) {
+  int64_t tokensOf(unsigned part) const {
+    return parts[part].scale && !parts[part].hasStaticScale()
+               ? parts[part].scale->tokens
+               : 1;
+  }
+
+  Given loadScheme(unsigned part) {
     auto load = [&](Type type, spec::RowField field) {
       return b.loadScheme(type, op.getCache(), op.getKvHead(), op.getTensor(),
                           part, field);
     };
-    Given given{
-        b.schemeTiles(op.getCache(), op.getKvHead(), op.getTensor(), part, "e"),
-        {}};
-    if (!given.tiles.table)
-      return given;
-    Type row = given.tiles.table.getType();
-    given.tables = {load(row, spec::RowField::Thresholds),
-                    load(row, spec::RowField::Codes),
-                    load(b.getF32Type(), spec::RowField::Largest)};
-    return given;
+    Given result{b.schemeTiles(op.getCache(), op.getKvHead(), op.getTensor(),
+                               part, tokensOf(part) > 1 ? "c" : "e"),
+                 {}};
+    if (!result.tiles.table)
+      return result;
+    Type row = result.tiles.table.getType();
+    result.tables = {load(row, spec::RowField::Thresholds),
+                     load(row, spec::RowField::Codes),
+                     load(b.getF32Type(), spec::RowField::Largest)};
+    return result;
   }
 
-  static void emitToken(TileBuilder &b, AppendOp op, const spec::Spec &spec,
-                        unsigned part, const Given &given, Value token) {
+  void forTokens(Value begin, Value end,
+                 llvm::function_ref<void(Value token)> body, int64_t step = 1) {
+    auto loop = scf::ForOp::create(b, begin, end, b.index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  /// Stores a new token as it was given, in row `row` of the raw rows.
+  void emitRawRow(Value token, Value row) {
+    int64_t channels = spec::channelsOf(spec, op.getTensor());
+    SmallVector<TileDim> dims = {{"b", 1}, {"e", channels}};
+    Value x = LoadInputOp::create(b, b.f32Tile(dims), op.getInput(),
+                                  b.subInt(token, op.getTokenBegin()),
+                                  op.getKvHead());
+    Type element = elementTypeOf(b.getContext(), spec.io.query);
+    if (!element.isF32())
+      x = arith::TruncFOp::create(b, b.tile(dims, element), x);
+    StoreCodesOp::create(b, x, raw, op.getKvHead(), row, op.getTensor(),
+                         /*part=*/0);
+  }
+
+  /// A token as it was given, <b, e>, or the tokens of a tile with a dim t.
+  Value loadRows(RankedTensorType type, Value token, int64_t channel) {
+    Value row = b.subInt(token, op.getTokenBegin());
+    if (!raw)
+      return LoadInputOp::create(b, type, op.getInput(), row, op.getKvHead(),
+                                 channel);
+    Value old = b.minInt(b.maxInt(b.subInt(op.getTokenBegin(), token), 0),
+                         extentOf(type, "t"));
+    return LoadGivenOp::create(b, type, raw, op.getKvHead(),
+                               b.addInt(token, spec::rawBody(spec) - sink), old,
+                               op.getInput(), row, op.getTensor(), channel);
+  }
+
+  /// A scale block of several tokens. Its rows are loaded anew for each use:
+  /// they may be many.
+  void emitBlock(unsigned part, Value token, int64_t tokens) {
+    const spec::PartScheme &scheme = parts[part];
     Value cache = op.getCache(), head = op.getKvHead();
     spec::Tensor tensor = op.getTensor();
-    const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
+    int64_t blocks = scheme.blocks(), width = scheme.blockChannels();
+    TileDim t = {"t", tokens};
+    RankedTensorType rows = b.f32Tile({t, {"c", scheme.channels()}});
+    bool isSplit = width != 1;
+    auto load = [&]() -> Value {
+      bool isAsGiven = scheme.rotate == 0 && !scheme.smooth;
+      if (isSplit && isAsGiven)
+        return loadRows(b.f32Tile({t, {"b", blocks}, {"e", width}}), token,
+                        scheme.begin);
+      Value x = loadRows(rows, token, scheme.begin);
+      if (scheme.smooth)
+        x = b.div(x, given[part].tiles.smooth);
+      x = b.rotate(x, scheme.rotate);
+      return isSplit ? Value(SplitOp::create(b, x, blocks)) : x;
+    };
+    Quantised stored =
+        quantise(b, scheme, load, b.f32Tile({{isSplit ? "b" : "c", blocks}}),
+                 Value(), given[part].tables);
+    if (sink != 0)
+      token = b.subInt(token, sink);
+    Value codes = stored.codes;
+    if (isSplit) // A byte may hold codes of two blocks.
+      codes = JoinOp::create(b, codes, "c");
+    StoreCodesOp::create(b, codes, cache, head, token, tensor, part);
+    StoreScaleOp::create(b, stored.scale, cache, head, token, tensor, part);
+    if (stored.zero)
+      StoreZeroOp::create(b, stored.zero, cache, head, token, tensor, part);
+  }
+
+  void emitToken(unsigned part, Value token) {
+    const spec::PartScheme &scheme = parts[part];
+    Value cache = op.getCache(), head = op.getKvHead();
+    spec::Tensor tensor = op.getTensor();
     // A static scale is one of channels.
     int64_t blocks = std::max<int64_t>(scheme.dynamicBlocks(), 1);
     SmallVector<TileDim> dims = {{"b", blocks},
                                  {"e", scheme.channels() / blocks}};
-    Value row = b.subInt(token, op.getTokenBegin());
-    auto load = [&](RankedTensorType type) -> Value {
-      return LoadInputOp::create(b, type, op.getInput(), row, head,
-                                 scheme.begin);
-    };
     Value x;
     if (scheme.rotate == 0 && !scheme.smooth) {
-      x = load(b.f32Tile(dims));
+      x = loadRows(b.f32Tile(dims), token, scheme.begin);
     } else {
       // Neither smoothing factors nor rotations end where scale blocks do.
-      x = load(b.f32Tile({{"b", 1}, {"e", scheme.channels()}}));
+      x = loadRows(b.f32Tile({{"b", 1}, {"e", scheme.channels()}}), token,
+                   scheme.begin);
       if (scheme.smooth)
-        x = b.div(x, given.tiles.smooth);
+        x = b.div(x, given[part].tiles.smooth);
       x = b.rotate(x, scheme.rotate);
       if (blocks > 1)
         x = SplitOp::create(b, JoinOp::create(b, x, "c"), blocks);
     }
     Type element = b.elementType(scheme.codec);
+    if (sink != 0)
+      token = b.subInt(token, sink);
 
     if (scheme.codec.isRaw()) {
       x = emitRawRounding(b, spec, scheme, x);
@@ -105,7 +205,9 @@ private:
       return;
     }
 
-    Quantised stored = quantise(b, scheme, x, given.tiles.scale, given.tables);
+    Quantised stored = quantise(
+        b, scheme, [&] { return x; }, b.f32Tile({{"b", blocks}}),
+        given[part].tiles.scale, given[part].tables);
     // The row as one block: a byte may hold codes of two.
     Value codes =
         SplitOp::create(b, JoinOp::create(b, stored.codes, "c"), /*blocks=*/1);
@@ -128,10 +230,29 @@ private:
     }
     if (isAsGiven)
       return x;
-    // f32 holds a transformed value unless it overflowed; NaN stays.
+    // f32 holds a rotated value unless it overflowed; NaN stays.
     constexpr double largest = std::numeric_limits<float>::max();
     x = arith::MinimumFOp::create(b, x, b.constantLike(x, largest));
     return arith::MaximumFOp::create(b, x, b.constantLike(x, -largest));
+  }
+
+  AppendOp op;
+  const spec::Spec &spec;
+  const std::vector<spec::PartScheme> &parts;
+  TileBuilder b;
+  SmallVector<Given, 2> given; ///< By part.
+  Value raw;                   ///< Raw rows; null without segments.
+  int64_t sink = 0;
+};
+
+struct ExpandAppend : OpRewritePattern<AppendOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AppendOp op,
+                                PatternRewriter &rewriter) const override {
+    AppendExpansion(op, rewriter).emit();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 

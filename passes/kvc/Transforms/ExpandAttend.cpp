@@ -12,6 +12,9 @@
 //       l = a l + sum p;  o = a o + p.v;  m = m'
 //     out = o / l;  lse = ln l + m ln 2
 //
+// With segments the loop over key tiles is one after the other: tiles of codes,
+// tiles of which one tensor is codes, raw rows. m, l and o go through all.
+//
 // Scores are in base 2: log2(e) is part of the factor that comes last before
 // the mask, the scale or the softcap. A masked score is -inf, so its p is
 // exactly 0. A row that has seen no key yet has m = -inf; 0 stands in for it
@@ -36,6 +39,7 @@
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Spec/Segments.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/TileBuilder.h"
 
@@ -53,7 +57,8 @@ namespace {
 /// What stays the same over the key tiles of one row tile.
 struct Rows {
   Value begin;                   ///< First row.
-  SmallVector<Value, 2> queries; ///< Of each part of K: <r, c> or <r, b, e>.
+  Value query;                   ///< <r, c>, all channels.
+  SmallVector<Value, 2> queries; ///< Of each part of K: <r, c>.
   Value position;                ///< <r> i64; null where nothing depends on it.
   Value slope; ///< <r>, in the units of `scoreFactor`; null without ALiBi.
 };
@@ -66,13 +71,30 @@ struct Piece {
   int64_t output;       ///< Where the first one is in the output.
 };
 
-/// The key tiles that a row tile visits: a loop, and the token at which the
-/// tile of an iteration starts.
+/// Where a range of tokens is: in codes, or in raw rows. Only codes of both
+/// begin at whole tiles.
+struct Source {
+  bool keyIsRaw = false, valueIsRaw = false;
+  bool isAligned() const { return !keyIsRaw && !valueIsRaw; }
+};
+
+/// Keys of one iteration.
+struct KeyTile {
+  Source source;
+  Value start;  ///< The first token.
+  Value valid;  ///< Tokens, from the first on.
+  Value rawRow; ///< Row of the first token in raw rows, if some are raw.
+};
+
+/// The key tiles that a row tile visits: a loop over one range of tokens, or
+/// over two, one behind the other.
 struct KeyTiles {
-  Value begin, end, step;       ///< Bounds of the loop.
-  Value keyEnd;                 ///< No row sees a key from here on.
-  Value sinkTiles, windowBegin; ///< Two ranges: iterations that belong to the
-                                ///< first, start of the second.
+  Source source;
+  Value begin, end, step;     ///< Bounds of the loop.
+  Value keyEnd;               ///< No row sees a key of the range from here on.
+  Value firstTiles;           ///< Two ranges: iterations of the first.
+  Value firstBegin, firstEnd; ///< Tokens of the first; the second ends at
+  Value secondBegin;          ///< keyEnd.
 };
 
 class AttendExpansion {
@@ -146,42 +168,103 @@ private:
 
   void emitRowTile(Value begin) {
     Rows rows = emitRows(begin);
-    KeyTiles tiles = emitKeyTiles(begin);
+    Value keyEnd = emitKeyEnd(begin);
 
     RankedTensorType perRow = b.f32Tile({row()});
     Value minusInf =
         b.constant(perRow, -std::numeric_limits<double>::infinity());
-    SmallVector<Value> init{minusInf, b.constant(perRow, 0.0)};
+    State state = {minusInf, b.constant(perRow, 0.0)};
     for (const Piece &piece : pieces)
-      init.push_back(b.constant(b.f32Tile({row(), {"d", piece.count}}), 0.0));
-    auto loop = scf::ForOp::create(b, tiles.begin, tiles.end, tiles.step, init);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value start = emitTileStart(tiles, loop.getInductionVar());
-      ValueRange state = loop.getRegionIterArgs();
-      SmallVector<Value> next = emitKeyTile(rows, start, tiles.keyEnd, state[0],
-                                            state[1], state.drop_front(2));
-      scf::YieldOp::create(b, next);
+      state.push_back(b.constant(b.f32Tile({row(), {"d", piece.count}}), 0.0));
+    if (spec::hasSegments(spec)) {
+      emitSegments(rows, begin, keyEnd, state);
+    } else {
+      emitLoop(rows, emitCodedTiles(begin, op.getKeyBegin(), keyEnd), state);
+      // A rotation of the sum is left to the end, behind its division.
     }
-    emitStores(begin, loop.getResult(0), loop.getResult(1),
-               loop.getResults().drop_front(2));
+    emitStores(begin, state[0], state[1], ArrayRef(state).drop_front(2));
+  }
+
+  /// m, l and o of each piece of the online softmax.
+  using State = SmallVector<Value, 4>;
+
+  /// Carries `state` through the tiles.
+  void emitLoop(const Rows &rows, const KeyTiles &tiles, State &state) {
+    auto loop =
+        scf::ForOp::create(b, tiles.begin, tiles.end, tiles.step, state);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    KeyTile tile = emitTileAt(tiles, loop.getInductionVar());
+    ValueRange carried = loop.getRegionIterArgs();
+    scf::YieldOp::create(b, emitKeyTile(rows, tile, carried[0], carried[1],
+                                        carried.drop_front(2)));
+    state.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+
+  /// Codes of both tensors first, then tokens of which one is codes, then raw
+  /// rows. What sums coded values may be in the basis of the codes; behind them
+  /// it is brought back.
+  void emitSegments(const Rows &rows, Value begin, Value keyEnd, State &state) {
+    raw = RawRowsOp::create(b, op.getCache());
+    int64_t sink = spec.segments.sink;
+    Value keysCoded = emitCodedEnd(spec::Tensor::Key);
+    Value valuesCoded =
+        spec.value ? emitCodedEnd(spec::Tensor::Value) : keysCoded;
+    Value first = sink ? b.maxInt(op.getKeyBegin(), sink) : op.getKeyBegin();
+    Value bothCoded = b.minInt(keysCoded, valuesCoded);
+    emitLoop(rows, emitCodedTiles(begin, first, b.minInt(keyEnd, bothCoded)),
+             state);
+    // A tensor whose blocks divide those of the other is never behind.
+    int64_t keyTokens = spec.key.blockTokens(),
+            valueTokens = spec.value ? spec.value->blockTokens() : keyTokens;
+    if (valueTokens % keyTokens != 0)
+      emitLoopBeside(rows,
+                     emitRowTiles({true, false}, begin,
+                                  b.maxInt(first, keysCoded),
+                                  b.minInt(keyEnd, valuesCoded)),
+                     state);
+    for (auto [i, piece] : llvm::enumerate(pieces))
+      state[2 + i] = emitGiven(piece, state[2 + i]);
+    if (keyTokens % valueTokens != 0)
+      emitLoop(rows,
+               emitRowTiles({false, true}, begin, b.maxInt(first, valuesCoded),
+                            b.minInt(keyEnd, keysCoded)),
+               state);
+    KeyTiles rest =
+        emitRowTiles({true, true}, begin,
+                     b.maxInt(first, b.maxInt(keysCoded, valuesCoded)), keyEnd);
+    if (sink != 0)
+      rest = emitBehind(op.getKeyBegin(), b.minInt(keyEnd, sink), rest);
+    emitLoop(rows, rest, state);
+  }
+
+  /// As emitLoop, with a sum of its own: factors of values may give a sum of
+  /// codes units of its own, which must be 0 where it begins.
+  void emitLoopBeside(const Rows &rows, const KeyTiles &tiles, State &state) {
+    State before = state;
+    for (Value &o : MutableArrayRef(state).drop_front(2))
+      o = b.constantLike(o, 0.0);
+    emitLoop(rows, tiles, state);
+    Value decay = math::Exp2Op::create(b, b.sub(before[0], emitBase(state[0])));
+    for (size_t i = 2; i < state.size(); ++i)
+      state[i] = b.add(b.mul(before[i], decay), state[i]);
+  }
+
+  Value emitCodedEnd(spec::Tensor tensor) {
+    return CodedEndOp::create(b, op.getCache(), tensor);
   }
 
   Rows emitRows(Value begin) {
-    Rows rows{begin, {}, Value(), Value()};
-    Value query = LoadQueryOp::create(
+    Rows rows{begin, Value(), {}, Value(), Value()};
+    rows.query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
     for (auto [i, key] : llvm::enumerate(spec.key.parts)) {
-      Value ofPart = b.slice(query, key.begin, key.channels(), "c");
+      Value ofPart = b.slice(rows.query, key.begin, key.channels(), "c");
       auto part = unsigned(i);
       Value smooth = givenOf(spec::Tensor::Key, part).smooth;
       if (smooth && !isRoped(part))
         ofPart = b.mul(ofPart, smooth);
-      if (int64_t blocks = key.dynamicBlocks();
-          blocks > 1 && key.rotate == 0 && !isRoped(part))
-        ofPart = SplitOp::create(b, ofPart, blocks);
       rows.queries.push_back(ofPart);
     }
     if (needsPositions()) {
@@ -210,36 +293,76 @@ private:
   // Keys
   //===--------------------------------------------------------------------===//
 
-  /// Clips [key_begin, key_end) to what some row of the tile sees. The window
-  /// and the sinks beyond it are two ranges of one loop.
-  KeyTiles emitKeyTiles(Value begin) {
+  /// No row of the tile sees a key from here on.
+  Value emitKeyEnd(Value begin) {
+    if (!attention.causal)
+      return op.getKeyEnd();
+    Value last =
+        b.subInt(b.minInt(b.addInt(begin, tileRows), op.getRowEnd()), 1);
+    return b.minInt(op.getKeyEnd(), b.addInt(positionOf(last), 1));
+  }
+
+  /// The first key that the window of a row tile may hold.
+  Value emitWindowBegin(Value begin, Value least) {
+    return b.maxInt(least, b.subInt(positionOf(begin), *attention.window - 1));
+  }
+
+  /// Tiles of codes, whole ones from the end of the sink segment on, clipped to
+  /// what some row sees. The window and the visible sinks beyond it are two
+  /// ranges of one loop.
+  KeyTiles emitCodedTiles(Value begin, Value keyBegin, Value keyEnd) {
     KeyTiles tiles;
-    tiles.keyEnd = op.getKeyEnd();
-    if (attention.causal) {
-      Value last =
-          b.subInt(b.minInt(b.addInt(begin, tileRows), op.getRowEnd()), 1);
-      tiles.keyEnd = b.minInt(tiles.keyEnd, b.addInt(positionOf(last), 1));
-    }
-    Value keyBegin = op.getKeyBegin();
+    tiles.keyEnd = keyEnd;
+    Value seen = keyBegin;
     if (attention.window) {
-      Value first = b.maxInt(
-          keyBegin, b.subInt(positionOf(begin), *attention.window - 1));
-      keyBegin = b.subInt(first, b.remInt(first, tileTokens));
+      Value first = emitWindowBegin(begin, keyBegin), token = first;
+      if (int64_t sink = spec.segments.sink)
+        token = b.subInt(first, sink);
+      seen = b.subInt(first, b.remInt(token, tileTokens));
     }
     if (attention.windowSinks == 0) {
-      tiles.begin = keyBegin, tiles.end = tiles.keyEnd,
-      tiles.step = b.index(tileTokens);
+      tiles.begin = seen, tiles.end = keyEnd, tiles.step = b.index(tileTokens);
       return tiles;
     }
-    Value sinkEnd = b.minInt(tiles.keyEnd, attention.windowSinks);
-    tiles.sinkTiles = emitTileCount(op.getKeyBegin(), sinkEnd);
-    tiles.windowBegin =
-        b.maxInt(keyBegin, b.addInt(op.getKeyBegin(),
-                                    b.mulInt(tiles.sinkTiles, tileTokens)));
+    Value sinkEnd = b.minInt(keyEnd, attention.windowSinks);
+    tiles.firstTiles = emitTileCount(keyBegin, sinkEnd);
+    tiles.firstBegin = keyBegin, tiles.firstEnd = keyEnd;
+    tiles.secondBegin = b.maxInt(
+        seen, b.addInt(keyBegin, b.mulInt(tiles.firstTiles, tileTokens)));
     tiles.begin = b.index(0), tiles.step = b.index(1);
-    tiles.end = b.addInt(tiles.sinkTiles,
-                         emitTileCount(tiles.windowBegin, tiles.keyEnd));
+    tiles.end =
+        b.addInt(tiles.firstTiles, emitTileCount(tiles.secondBegin, keyEnd));
     return tiles;
+  }
+
+  /// Tiles of [keyBegin, keyEnd) that are read row by row, from the first row
+  /// that a window holds on.
+  KeyTiles emitRowTiles(Source source, Value begin, Value keyBegin,
+                        Value keyEnd) {
+    KeyTiles tiles;
+    tiles.source = source;
+    if (attention.window) {
+      Value seen = emitWindowBegin(begin, keyBegin);
+      if (attention.windowSinks > 0) // They may reach into the range.
+        seen = b.select(b.compareInt(arith::CmpIPredicate::slt, keyBegin,
+                                     b.index(attention.windowSinks)),
+                        keyBegin, seen);
+      keyBegin = seen;
+    }
+    tiles.begin = keyBegin, tiles.end = tiles.keyEnd = keyEnd;
+    tiles.step = b.index(tileTokens);
+    return tiles;
+  }
+
+  /// [firstBegin, firstEnd), then the tiles of `second`.
+  KeyTiles emitBehind(Value firstBegin, Value firstEnd, KeyTiles second) {
+    second.firstTiles = emitTileCount(firstBegin, firstEnd);
+    second.firstBegin = firstBegin, second.firstEnd = firstEnd;
+    second.secondBegin = second.begin;
+    second.end =
+        b.addInt(second.firstTiles, emitTileCount(second.begin, second.keyEnd));
+    second.begin = b.index(0), second.step = b.index(1);
+    return second;
   }
 
   /// Tiles that cover [begin, end), which may be empty.
@@ -248,27 +371,78 @@ private:
     return b.divInt(b.addInt(size, tileTokens - 1), tileTokens);
   }
 
-  Value emitTileStart(const KeyTiles &tiles, Value iteration) {
-    if (!tiles.sinkTiles)
-      return iteration;
-    Value inSinks =
-        b.compareInt(arith::CmpIPredicate::slt, iteration, tiles.sinkTiles);
-    Value inWindow = b.subInt(iteration, tiles.sinkTiles);
-    return b.addInt(
-        b.select(inSinks, op.getKeyBegin(), tiles.windowBegin),
-        b.mulInt(b.select(inSinks, iteration, inWindow), tileTokens));
+  KeyTile emitTileAt(const KeyTiles &tiles, Value iteration) {
+    KeyTile tile;
+    tile.source = tiles.source;
+    Value end = tiles.keyEnd, isFirst;
+    if (!tiles.firstTiles) {
+      tile.start = iteration;
+    } else {
+      isFirst =
+          b.compareInt(arith::CmpIPredicate::slt, iteration, tiles.firstTiles);
+      Value inSecond = b.subInt(iteration, tiles.firstTiles);
+      tile.start = b.addInt(
+          b.select(isFirst, tiles.firstBegin, tiles.secondBegin),
+          b.mulInt(b.select(isFirst, iteration, inSecond), tileTokens));
+      if (tiles.firstEnd != end)
+        end = b.select(isFirst, tiles.firstEnd, end);
+    }
+    tile.valid = b.minInt(b.subInt(end, tile.start), tileTokens);
+    if (tile.source.isAligned())
+      return tile;
+    tile.rawRow =
+        b.addInt(tile.start, spec::rawBody(spec) - spec.segments.sink);
+    if (isFirst) // Only the sink is in front of other raw rows.
+      tile.rawRow = b.select(isFirst, tile.start, tile.rawRow);
+    return tile;
+  }
+
+  /// Which dims the scales and zeros of a tile have. Where the tile lies in one
+  /// scale block of tokens they belong to channels alone.
+  enum class Factors : uint8_t { Token, TokenBlock, Channel, TokenChannel };
+
+  Factors factorsOf(const spec::PartScheme &scheme, const Source &source) {
+    int64_t tokens = scheme.scale->tokens;
+    if (scheme.blocks() == 1)
+      return Factors::Token;
+    if (tokens == 1)
+      return Factors::TokenBlock;
+    if (source.isAligned() && tokens % tileTokens == 0)
+      return Factors::Channel;
+    // Blocks that fill lanes have products of their own.
+    int64_t lanes = scheme.channels() % 16 == 0 ? 16 : 8;
+    return scheme.blockChannels() % lanes == 0 ? Factors::TokenBlock
+                                               : Factors::TokenChannel;
+  }
+  SmallVector<TileDim> factorDims(const spec::PartScheme &scheme,
+                                  Factors factors, StringRef channels) {
+    switch (factors) {
+    case Factors::Token:
+      return {token()};
+    case Factors::TokenBlock:
+      return {token(), {"b", scheme.blocks()}};
+    case Factors::Channel:
+      return {{channels, scheme.channels()}};
+    case Factors::TokenChannel:
+      return {token(), {channels, scheme.channels()}};
+    }
+    llvm_unreachable("unknown factors");
   }
 
   /// The x' of a tile of a part of K or V before it is rotated back: <t, c>, or
   /// <t, b, e> with scales per block.
   Value emitDequantised(spec::Tensor tensor, unsigned part, StringRef channels,
-                        Value start, Value valid) {
+                        const KeyTile &tile) {
     const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
     Value cache = op.getCache(), head = op.getKvHead();
+    Value start = tile.start, valid = tile.valid;
+    if (int64_t sink = spec.segments.sink)
+      start = b.subInt(start, sink);
+    bool isUnaligned = !tile.source.isAligned();
     RankedTensorType type = b.tile({token(), {channels, scheme.channels()}},
                                    b.elementType(scheme.codec));
-    Value codes =
-        LoadCodesOp::create(b, type, cache, head, start, valid, tensor, part);
+    Value codes = LoadCodesOp::create(b, type, cache, head, start, valid,
+                                      tensor, part, isUnaligned);
     if (scheme.codec.isRaw())
       return DequantizeOp::create(b, codes, Value(), Value(), 0,
                                   spec::Zero::None);
@@ -277,22 +451,33 @@ private:
     if (tiles.scale)
       return DequantizeOp::create(b, codes, tiles.scale, Value(), 0,
                                   spec::Zero::None);
-    SmallVector<TileDim> dims = {token()};
-    if (scheme.blocks() > 1) {
+    Factors factors = factorsOf(scheme, tile.source);
+    SmallVector<TileDim> dims = factorDims(scheme, factors, channels);
+    if (factors == Factors::TokenBlock)
       codes = SplitOp::create(b, codes, scheme.blocks());
-      dims.push_back({"b", scheme.blocks()});
-    }
     Value scale = LoadScaleOp::create(b, b.f32Tile(dims), cache, head, start,
-                                      valid, tensor, part);
+                                      valid, tensor, part, isUnaligned);
     scale = b.effectiveScale(*scheme.scale, scale);
     if (scheme.zero == spec::Zero::None)
       return DequantizeOp::create(b, codes, scale, Value(), 0, scheme.zero);
     Value zero = LoadZeroOp::create(b, b.f32Tile(dims), cache, head, start,
-                                    valid, tensor, part);
+                                    valid, tensor, part, isUnaligned);
     return DequantizeOp::create(
         b, codes, scale, zero,
         scheme.codec.isInt() ? int64_t(1) << (scheme.codec.bits - 1) : 0,
         scheme.zero);
+  }
+
+  /// A tile of raw rows of K or V, all channels.
+  Value emitRawRows(spec::Tensor tensor, StringRef channels,
+                    const KeyTile &tile) {
+    RankedTensorType type =
+        b.tile({token(), {channels, spec::channelsOf(spec, tensor)}},
+               elementTypeOf(b.getContext(), spec.io.query));
+    Value rows = LoadCodesOp::create(b, type, raw, op.getKvHead(), tile.rawRow,
+                                     tile.valid, tensor, /*part=*/0,
+                                     /*unaligned=*/true);
+    return DequantizeOp::create(b, rows, Value(), Value(), 0, spec::Zero::None);
   }
 
   //===--------------------------------------------------------------------===//
@@ -305,12 +490,16 @@ private:
     return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
   }
 
-  /// The x' of each part of K before smoothing is undone: <t, c> or <t, b, e>.
-  SmallVector<Value> emitKeys(Value start, Value valid) {
+  /// The x' of each part of K before smoothing is undone, <t, c> or <t, b, e>;
+  /// raw rows are one <t, c>.
+  SmallVector<Value> emitKeys(const KeyTile &tile) {
     SmallVector<Value> keys;
+    if (tile.source.keyIsRaw) {
+      keys.push_back(emitRawRows(spec::Tensor::Key, "c", tile));
+      return keys;
+    }
     for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
-      Value x =
-          emitDequantised(spec::Tensor::Key, unsigned(i), "c", start, valid);
+      Value x = emitDequantised(spec::Tensor::Key, unsigned(i), "c", tile);
       if (part.rotate != 0) {
         x = joined(x);
         x = b.rotate(x, part.rotate);
@@ -327,26 +516,35 @@ private:
                : x;
   }
 
-  /// A part of K as the scores take it: in full where RoPE rotates it.
-  Value emitRoped(unsigned part, Value x, Value start) {
+  /// Keys as the scores take them: a part in full where RoPE rotates it. The
+  /// first channel is channel `begin`.
+  Value emitRope(Value x, Value start, int64_t begin) {
+    const spec::Rope &rope = *spec.key.rope;
+    return RopeOp::create(b, x.getType(), x, start, rope.pairs, rope.dims,
+                          rope.offset - begin, llvm::APFloat(rope.theta));
+  }
+  Value emitRoped(unsigned part, Value x, const KeyTile &tile) {
+    if (tile.source.keyIsRaw)
+      return spec.key.rope ? emitRope(x, tile.start, 0) : x;
     if (!isRoped(part))
       return x;
     x = joined(x);
     if (Value smooth = givenOf(spec::Tensor::Key, part).smooth)
       x = b.mul(x, smooth);
-    const spec::Rope &rope = *spec.key.rope;
-    return RopeOp::create(b, x.getType(), x, start, rope.pairs, rope.dims,
-                          rope.offset - spec.key.parts[part].begin,
-                          llvm::APFloat(rope.theta));
+    return emitRope(x, tile.start, spec.key.parts[part].begin);
   }
 
-  Value emitScores(const Rows &rows, ArrayRef<Value> keys, Value start,
-                   Value valid) {
-    Value scores;
-    for (auto [i, query, x] : llvm::enumerate(rows.queries, keys)) {
+  Value emitScores(const Rows &rows, ArrayRef<Value> keys,
+                   const KeyTile &tile) {
+    Value scores, start = tile.start;
+    ArrayRef<Value> queries =
+        tile.source.keyIsRaw ? ArrayRef(rows.query) : ArrayRef(rows.queries);
+    for (auto [i, given, key] : llvm::enumerate(queries, keys)) {
+      Value query = given, x = emitRoped(unsigned(i), key, tile);
+      if (hasDim(x.getType(), "b"))
+        query = splitQuery(query, extentOf(x.getType(), "b"));
       Value ofPart =
-          ContractOp::create(b, query, emitRoped(unsigned(i), x, start),
-                             ArrayRef<StringRef>{"r", "t"});
+          ContractOp::create(b, query, x, ArrayRef<StringRef>{"r", "t"});
       scores = scores ? b.add(scores, ofPart) : ofPart;
     }
     scores = b.scale(scores, attention.scale * scoreFactor());
@@ -362,8 +560,16 @@ private:
                        *attention.softcap * std::numbers::log2e);
     Value minusInf =
         b.constantLike(scores, -std::numeric_limits<double>::infinity());
-    return b.select(emitVisible(rows, start, valid, scores.getType()), scores,
-                    minusInf);
+    return b.select(emitVisible(rows, start, tile.valid, scores.getType()),
+                    scores, minusInf);
+  }
+
+  /// A query in blocks of channels: <r, b, e>. Made where the query is, once
+  /// for all tiles.
+  Value splitQuery(Value query, int64_t blocks) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(query);
+    return SplitOp::create(b, query, blocks);
   }
 
   /// Which keys of the tile each row sees: <r, t> i1, or <t> where all rows see
@@ -396,37 +602,49 @@ private:
   // Softmax
   //===--------------------------------------------------------------------===//
 
+  /// What is subtracted from scores: the maximum, or 0 where no key was seen.
+  Value emitBase(Value m) {
+    Value unseen = b.compare(arith::CmpFPredicate::OEQ, m,
+                             -std::numeric_limits<double>::infinity());
+    return b.select(unseen, b.constantLike(m, 0.0), m);
+  }
+
   /// One step of the online softmax: the next m, l and o of each piece.
-  SmallVector<Value> emitKeyTile(const Rows &rows, Value start, Value keyEnd,
-                                 Value m, Value l, ValueRange sums) {
-    Value valid = b.minInt(b.subInt(keyEnd, start), tileTokens);
-    SmallVector<Value> keys = emitKeys(start, valid);
-    Value scores = emitScores(rows, keys, start, valid);
+  SmallVector<Value> emitKeyTile(const Rows &rows, const KeyTile &tile, Value m,
+                                 Value l, ValueRange sums) {
+    SmallVector<Value> keys = emitKeys(tile);
+    Value scores = emitScores(rows, keys, tile);
 
     Value nextM =
         b.max(m, ReduceOp::create(b, ReductionKind::MaxNumF, scores, "t"));
-    Value unseen = b.compare(arith::CmpFPredicate::OEQ, nextM,
-                             -std::numeric_limits<double>::infinity());
-    Value base = b.select(unseen, b.constantLike(m, 0.0), nextM);
+    Value base = emitBase(nextM);
     Value p = math::Exp2Op::create(b, b.sub(scores, base));
     Value decay = math::Exp2Op::create(b, b.sub(m, base));
     Value nextL =
         b.add(b.mul(l, decay), ReduceOp::create(b, ReductionKind::Add, p, "t"));
 
     SmallVector<Value> next{nextM, nextL};
+    Value values;
+    if (tile.source.valueIsRaw && spec.value)
+      values = emitRawRows(spec::Tensor::Value, "d", tile);
     for (auto [piece, o] : llvm::zip_equal(pieces, sums)) {
-      Value sum = emitSum(piece, p, keys, start, valid);
+      Value sum = emitSum(piece, p, keys, values, tile);
       next.push_back(b.add(b.mul(o, decay), sum));
     }
     return next;
   }
 
-  /// p . v of one piece: <r, d>.
-  Value emitSum(const Piece &piece, Value p, ArrayRef<Value> keys, Value start,
-                Value valid) {
+  /// p . v of one piece: <r, d>. `values` are raw rows of V, if it has some.
+  Value emitSum(const Piece &piece, Value p, ArrayRef<Value> keys, Value values,
+                const KeyTile &tile) {
     Value x;
-    if (piece.tensor == spec::Tensor::Value) {
-      x = emitDequantised(piece.tensor, piece.part, "d", start, valid);
+    if (values) {
+      x = b.slice(values, piece.output, piece.count, "d");
+    } else if (piece.tensor == spec::Tensor::Value) {
+      x = emitDequantised(piece.tensor, piece.part, "d", tile);
+    } else if (tile.source.keyIsRaw) {
+      x = b.slice(keys.front(), (*attention.valueIsKey)[0] + piece.output,
+                  piece.count, "d");
     } else {
       x = b.slice(joined(keys[piece.part]), piece.first, piece.count, "d");
     }
@@ -435,6 +653,16 @@ private:
     return JoinOp::create(
         b, b.f32Tile({row(), {"d", piece.count}}),
         ContractOp::create(b, p, x, ArrayRef<StringRef>{"r", "b", "e"}));
+  }
+
+  /// A sum of codes in the basis of the values as they were given. A rotation
+  /// of K was undone in the loop.
+  Value emitGiven(const Piece &piece, Value o) {
+    if (piece.tensor == spec::Tensor::Value)
+      o = b.rotate(o, partOf(piece).rotate);
+    if (Value smooth = givenOf(piece.tensor, piece.part).smooth)
+      o = b.mul(o, b.slice(smooth, piece.first, piece.count, "d"));
+    return o;
   }
 
   /// Without any key l and o are 0 and m is -inf; with 1 in place of l the
@@ -448,10 +676,8 @@ private:
     Value row = b.subInt(begin, op.getRowBegin());
     for (auto [piece, o] : llvm::zip_equal(pieces, sums)) {
       Value out = b.mul(o, inverse);
-      if (piece.tensor == spec::Tensor::Value) // K's was undone in the loop.
-        out = b.rotate(out, partOf(piece).rotate);
-      if (Value smooth = givenOf(piece.tensor, piece.part).smooth)
-        out = b.mul(out, b.slice(smooth, piece.first, piece.count, "d"));
+      if (!spec::hasSegments(spec)) // Else between the loops.
+        out = emitGiven(piece, out);
       StorePartialOp::create(b, out, op.getPartialOut(), row, rowCount,
                              piece.output);
     }
@@ -468,6 +694,7 @@ private:
   Value tokenIota;                      ///< <t> i32.
   Value rowCount;                       ///< Rows of the work item.
   Value firstPosition; ///< Of query 0; negative where queries outnumber keys.
+  Value raw;           ///< Raw rows; null without segments.
 };
 
 struct ExpandAttend : OpRewritePattern<AttendOp> {

@@ -13,7 +13,7 @@
 
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
-#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Spec/Segments.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/TileBuilder.h"
 
@@ -39,19 +39,65 @@ public:
       staticScales = b.loadScheme(b.f32Tile({{"c", scheme.blocks()}}),
                                   op.getCache(), op.getKvHead(), op.getTensor(),
                                   op.getPart(), spec::RowField::Scale);
-    auto loop =
-        scf::ForOp::create(b, op.getTokenBegin(), op.getTokenEnd(), b.index(1));
+    one = b.index(1);
+    Value begin = op.getTokenBegin(), end = op.getTokenEnd();
+    if (!spec::hasSegments(spec)) {
+      forTokens(begin, end, 0, [&] { emitCoded(); });
+      return;
+    }
+    raw = RawRowsOp::create(b, op.getCache());
+    int64_t sink = spec.segments.sink;
+    Value codedEnd = CodedEndOp::create(b, op.getCache(), op.getTensor());
+    if (sink != 0)
+      forTokens(begin, b.minInt(end, sink), 0, [&] { emitRawRow(); });
+    forTokens(b.maxInt(begin, sink), b.minInt(end, codedEnd), sink,
+              [&] { emitCoded(); });
+    forTokens(b.maxInt(begin, codedEnd), end, sink - spec::rawBody(spec),
+              [&] { emitRawRow(); });
+  }
+
+private:
+  /// Calls `body` for each token, whose index in its cache is `origin` less.
+  void forTokens(Value begin, Value end, int64_t origin,
+                 llvm::function_ref<void()> body) {
+    auto loop = scf::ForOp::create(b, begin, end, one);
+    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     token = loop.getInductionVar();
     row = b.subInt(token, op.getTokenBegin());
-    one = b.index(1);
+    if (origin != 0)
+      token = b.subInt(token, origin);
+    body();
+  }
+
+  void emitCoded() {
     if (scheme.codec.isRaw())
       emitRaw();
     else
       emitCodes();
   }
 
-private:
+  /// A row as it was given; there are no codes.
+  void emitRawRow() {
+    TileDim one = {"t", 1},
+            channels = {"c", spec::channelsOf(spec, op.getTensor())};
+    Value x = LoadCodesOp::create(
+        b,
+        b.tile({one, channels}, elementTypeOf(b.getContext(), spec.io.query)),
+        raw, op.getKvHead(), token, this->one, op.getTensor());
+    if (spec.io.query != spec::DType::F32)
+      x = arith::ExtFOp::create(b, b.f32Tile({one, channels}), x);
+    x = b.slice(x, scheme.begin, scheme.channels(), "c");
+    store(x, op.getX());
+    if (scheme.codec.isRaw())
+      return;
+    store(b.constant(rows(b.getI8Type()), int64_t(0)), op.getCodes());
+    RankedTensorType factor = b.f32Tile({{"t", 1}, {"b", scheme.blocks()}});
+    store(b.constant(factor, 0.0), op.getScales());
+    if (scheme.zero != spec::Zero::None)
+      store(b.constant(factor, 0.0), op.getZeros());
+  }
+
   RankedTensorType rows(Type element) {
     return b.tile({{"t", 1}, {"c", scheme.channels()}}, element);
   }
@@ -130,6 +176,7 @@ private:
   TileBuilder b;
   SchemeTiles given;
   Value staticScales; ///< <c>, a scale per block.
+  Value raw;          ///< Raw rows; null without segments.
   Value token, row, one;
 };
 

@@ -90,6 +90,13 @@ bool cancelsTooMuch(CodeContraction contraction) {
   }
 }
 
+/// Whether a query that the scale is multiplied into becomes weights anew for
+/// each tile: the scale is known where the tile is, the query before it.
+bool isPerTile(const CodeContraction &contraction) {
+  return DequantizeOp(contraction.dequantize).getScale().getParentBlock() !=
+         ContractOp(contraction.contract).getLhs().getParentBlock();
+}
+
 /// Inserts `place` behind those that cost as much or less.
 void insertByCost(SmallVector<PlaceCost> &places, PlaceCost place) {
   auto behind = llvm::upper_bound(
@@ -172,7 +179,8 @@ SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
       double copies = hasDim(factor, "b") && !hasDim(lhs, "b") ? e.blocks : 1;
       double weights =
           contraction.givesScores()
-              ? e.rows * e.channels
+              ? e.rows * e.channels *
+                    (isPerTile(contraction) ? kWeights + 1 : 1)
               : e.rows * e.tokens * (copies + kWeights * (copies - 1));
       places.push_back(
           {contraction.givesScores() ? Place::Query : Place::P, weights});
@@ -191,15 +199,19 @@ SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
                                   Place scale) {
   DequantizeOp dequantize = contraction.dequantize;
   Extents e = extentsOf(contraction);
-  double terms = hasDim(dequantize.getZero().getType(), "b") ? e.blocks : 1;
+  Type zero = dequantize.getZero().getType();
+  double terms = hasDim(zero, "b") ? e.blocks : 1;
+  // Without tokens it meets each channel of A, or their sums once.
+  double sums = hasDim(zero, "t") ? e.rows * e.tokens * terms
+                                  : e.rows * (e.tokens + e.channels);
   SmallVector<PlaceCost> places;
   if (contraction.isShared())
     return {{Place::Register, e.tokens * e.channels}};
   // The term without codes: metadata times sums of A, added to the result.
   if (!cancelsTooMuch(contraction))
-    insertByCost(places,
-                 {contraction.givesScores() ? Place::Score : Place::Output,
-                  e.rows * e.tokens * terms});
+    insertByCost(
+        places,
+        {contraction.givesScores() ? Place::Score : Place::Output, sums});
   // s * (u - z) may keep z alone; s * u + m needs s there too.
   if (scale == Place::Register)
     insertByCost(places, {Place::Register, e.tokens * e.channels});

@@ -58,15 +58,13 @@ Exponents exponentsOf(spec::DType dtype) {
 
 class Quantiser {
 public:
-  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, Value x,
-            const QuantiserTables &tables)
-      : b(b), scheme(scheme), x(x), tables(tables) {
-    blocks = b.f32Tile({{"b", scheme.blocks()}});
-  }
+  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
+            RankedTensorType blocks, const QuantiserTables &tables)
+      : b(b), scheme(scheme), x(x), tables(tables), blocks(blocks) {}
 
   /// With a scale that is given.
   Quantised emitWith(Value scale) {
-    return {encode(dividedBy(x, scale, isZero(scale))), Value(), Value()};
+    return {encode(dividedBy(x(), scale, isZero(scale))), Value(), Value()};
   }
 
   Quantised emit() {
@@ -94,46 +92,44 @@ private:
   Quantised emitSymmetric() {
     Value estimate = clipped(isRms()      ? rootMeanSquare()
                              : isSigned() ? largestMagnitude()
-                                          : amax(x));
+                                          : amax(x()));
     Value quotient = isRms()      ? estimate
                      : isSigned() ? b.div(estimate, -double(centre()))
                                   : perLargestCode(estimate);
     Value scale = dtype() == spec::DType::E8M0 ? exponentOf(estimate, quotient)
                                                : storedScale(quotient);
-    return {encode(steppedBy(x, estimate, quotient, scale)), scale, Value()};
+    return {encode(steppedBy(x(), estimate, quotient, scale)), scale, Value()};
   }
 
   Quantised emitMid() {
-    Value low = clipped(reduce(ReductionKind::MinimumF, x));
-    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    auto [low, high] = bounds();
     Value zero = positive(round(b.div(b.add(high, low), 2.0)));
-    Value rest = b.sub(x, zero), estimate = clipped(amax(rest));
+    auto rest = [&] { return b.sub(x(), zero); };
+    Value estimate = clipped(amax(rest()));
     Value quotient = perLargestCode(estimate);
     Value scale = storedScale(quotient);
-    return {encode(steppedBy(rest, estimate, quotient, scale)), scale, zero};
+    return {encode(steppedBy(rest(), estimate, quotient, scale)), scale, zero};
   }
 
   Quantised emitMin() {
-    Value low = clipped(reduce(ReductionKind::MinimumF, x));
-    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    auto [low, high] = bounds();
     Value zero = positive(round(low));
     // Codes of "exact" follow the minimum as it is before it is stored.
     Value base = isExact() ? low : zero;
     Value quotient = b.div(b.sub(high, base), double(steps()));
     Value scale = storedScale(quotient);
     Value codes =
-        roundUnsigned(steppedBy(b.sub(x, base), high, quotient, scale));
+        roundUnsigned(steppedBy(b.sub(x(), base), high, quotient, scale));
     return {stored(b.sub(b.clamp(codes, 0, double(steps())), double(centre()))),
             scale, zero};
   }
 
   Quantised emitCode() {
-    Value low = clipped(reduce(ReductionKind::MinimumF, x));
-    Value high = clipped(reduce(ReductionKind::MaximumF, x));
+    auto [low, high] = bounds();
     Value scale = storedScale(b.div(b.sub(high, low), double(steps())));
     Value by = divisor(scale);
     Value zero = positive(round(b.div(arith::NegFOp::create(b, low), by)));
-    Value codes = roundUnsigned(b.add(b.div(x, by), zero));
+    Value codes = roundUnsigned(b.add(b.div(x(), by), zero));
     // A block without spread keeps its value as the scale, with code 0 and zero
     // -1 or 1. Where the value is 0 both come out as 0.
     Value flat = b.compare(arith::CmpFPredicate::OEQ, scale, 0.0);
@@ -154,12 +150,20 @@ private:
   Value reduce(ReductionKind kind, Value tile) {
     return ReduceOp::create(b, blocks, kind, tile);
   }
+  /// Smallest and largest, clipped.
+  std::pair<Value, Value> bounds() {
+    Value tile = x();
+    Value low = clipped(reduce(ReductionKind::MinimumF, tile));
+    return {low, clipped(reduce(ReductionKind::MaximumF, tile))};
+  }
   Value amax(Value tile) {
     return reduce(ReductionKind::MaximumF, math::AbsFOp::create(b, tile));
   }
   Value rootMeanSquare() {
-    auto count = static_cast<double>(scheme.blockChannels());
-    Value sum = reduce(ReductionKind::PairwiseAdd, b.mul(x, x));
+    auto count =
+        static_cast<double>(scheme.scale->tokens * scheme.blockChannels());
+    Value tile = x();
+    Value sum = reduce(ReductionKind::PairwiseAdd, b.mul(tile, tile));
     return math::SqrtOp::create(b, b.div(sum, count));
   }
   Value clipped(Value statistic) {
@@ -169,24 +173,38 @@ private:
   /// Per block the first element of largest magnitude, +0 for a block of
   /// zeros.
   Value largestMagnitude() {
-    Value magnitudes = math::AbsFOp::create(b, x);
-    Value amax = reduce(ReductionKind::MaximumF, magnitudes);
-    auto type = cast<RankedTensorType>(x.getType());
-    Value number = b.broadcast(
-        b.toF32(IotaOp::create(
-            b, b.tile({{"e", extentOf(type, "e")}}, b.getI32Type()))),
-        type);
+    Value amax = this->amax(x());
+    Value tile = x(), number = numbers(tile);
+    Value magnitudes = math::AbsFOp::create(b, tile);
     Value isLargest =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, magnitudes,
                               b.broadcast(amax, magnitudes.getType()));
     Value first =
         reduce(ReductionKind::MinimumF,
-               b.select(isLargest, number, b.constantLike(x, kInfinity)));
-    Value isFirst = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, number,
-                                          b.broadcast(first, type));
+               b.select(isLargest, number, b.constantLike(tile, kInfinity)));
+    tile = x();
+    Value isFirst =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, numbers(tile),
+                              b.broadcast(first, tile.getType()));
     // One term is no zero, so the sum is that term; a sum of zeros is +0.
     return reduce(ReductionKind::Add,
-                  b.select(isFirst, x, b.constantLike(x, 0.0)));
+                  b.select(isFirst, tile, b.constantLike(tile, 0.0)));
+  }
+
+  /// The number of each element in its block, token-major.
+  Value numbers(Value tile) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    auto count = [&](StringRef dim) {
+      return b.broadcast(
+          b.toF32(IotaOp::create(
+              b, b.tile({{dim, extentOf(type, dim)}}, b.getI32Type()))),
+          type);
+    };
+    if (!hasDim(type, "t"))
+      return count("e");
+    if (!hasDim(type, "e")) // One channel.
+      return count("t");
+    return b.add(b.mul(count("t"), double(extentOf(type, "e"))), count("e"));
   }
 
   //===--------------------------------------------------------------------===//
@@ -388,17 +406,18 @@ private:
 
   TileBuilder &b;
   const spec::PartScheme &scheme;
-  Value x;
+  MakeTile x;
   const QuantiserTables &tables;
-  RankedTensorType blocks;
-  Value deadBlocks; ///< i1 per scale: whose codes are all 0.
+  RankedTensorType blocks; ///< What a block has one of.
+  Value deadBlocks;        ///< i1 per scale: whose codes are all 0.
 };
 
 } // namespace
 
-Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, Value x,
-                   Value staticScale, const QuantiserTables &tables) {
-  Quantiser quantiser(b, scheme, x, tables);
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
+                   RankedTensorType blocks, Value staticScale,
+                   const QuantiserTables &tables) {
+  Quantiser quantiser(b, scheme, x, blocks, tables);
   return staticScale ? quantiser.emitWith(staticScale) : quantiser.emit();
 }
 

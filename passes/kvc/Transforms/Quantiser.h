@@ -15,14 +15,16 @@
 
 #include "kvc/Transforms/TileBuilder.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace kvc {
 
-/// What blocks of channels are stored as.
+/// What scale blocks are stored as.
 struct Quantised {
-  mlir::Value codes; ///< <b, e>, as `kvc.store_codes` takes them.
-  mlir::Value
-      scale;        ///< <b>, values of the scale's dtype; null for static ones.
-  mlir::Value zero; ///< <b>, the same; null for schemes without.
+  mlir::Value codes; ///< As the elements; `kvc.store_codes` takes them.
+  mlir::Value scale; ///< One per block, values of the scale's dtype; null for
+                     ///< static ones.
+  mlir::Value zero;  ///< The same; null for schemes without.
 };
 
 /// What nearest entries are found by where the table is given per kv head.
@@ -31,10 +33,17 @@ struct QuantiserTables {
   mlir::Value largest;           ///< f32.
 };
 
-/// Quantises a <b, e> tile of one token of a part that is not raw.
-/// `staticScale` is <e>, with the second level, or null.
-Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme,
-                   mlir::Value x, mlir::Value staticScale,
+/// Makes the elements to quantise. A statistic is complete only when it has
+/// seen all of a tile, so what follows it may make the tile anew instead of
+/// keeping it.
+using MakeTile = llvm::function_ref<mlir::Value()>;
+
+/// Quantises the tile <b, e> of one token of a part that is not raw, or <t, b,
+/// e> or <t, c> of a scale block of tokens. `blocks` is the tile of scales:
+/// <b>, or <c> where a block has one channel. `staticScale` is <e>, with the
+/// second level, or null.
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
+                   mlir::RankedTensorType blocks, mlir::Value staticScale,
                    const QuantiserTables &tables);
 
 } // namespace kvc

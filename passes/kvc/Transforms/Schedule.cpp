@@ -78,6 +78,22 @@ SmallVector<RowCost> candidates(const HostTarget &target, int64_t wanted) {
   return costs;
 }
 
+/// Keys of a tile: those of a scale block where its factors could leave the
+/// codes only if a tile lies in one.
+int64_t tokensOfTile(const spec::Spec &spec) {
+  constexpr int64_t kLeast = 16, kLanes = 16;
+  int64_t tokens = kTileTokens;
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value})
+    if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor))
+      for (const spec::PartScheme &part : scheme->parts) {
+        int64_t block = part.scale ? part.scale->tokens : 1;
+        if (block >= kLeast && llvm::has_single_bit(uint64_t(block)) &&
+            part.blocks() > 1 && part.blockChannels() % kLanes != 0)
+          tokens = std::min(tokens, block);
+      }
+  return tokens;
+}
+
 class Schedule : public impl::ScheduleBase<Schedule> {
 public:
   using Base::Base;
@@ -118,7 +134,8 @@ private:
     auto kind = getOperation()->getAttrOfType<StringAttr>(
         KVCDialect::getKernelAttrName());
     bool isPrefill = kind && kind.getValue() == "prefill";
-    int64_t group = op.getCache().getType().getSpec().attention.group();
+    const spec::Spec &spec = op.getCache().getType().getSpec();
+    int64_t group = spec.attention.group();
     SmallVector<RowCost> costs = candidates(target, isPrefill ? 0 : group);
     double best = llvm::min_element(costs, [](auto &a, auto &b) {
                     return a.cost < b.cost;
@@ -133,7 +150,7 @@ private:
 
     bool tokensGiven = op.getTileTokens() || tileTokens;
     int64_t tokens = op.getTileTokens().value_or(
-        tileTokens ? int64_t(tileTokens) : kTileTokens);
+        tileTokens ? int64_t(tileTokens) : tokensOfTile(spec));
     op.setTileTokens(tokens);
     if (kind) {
       Builder builder(op);
@@ -148,8 +165,10 @@ private:
                 std::move(costs));
     emitChoice(op) << "tile_tokens: " << tokens
                    << (tokensGiven ? " as asked"
-                                   : ", four vectors of 16 tokens: a tile "
-                                     "loads each weight once");
+                       : tokens < kTileTokens
+                           ? ", those of a scale block"
+                           : ", four vectors of 16 tokens: a tile "
+                             "loads each weight once");
   }
 
   static void explainRows(AttendOp op, RowCost chosen, bool isGiven,

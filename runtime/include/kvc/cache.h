@@ -73,6 +73,13 @@ typedef struct kvc_cache_options {
   /** Each input of the spec's schemes once, in any order; copied. */
   const kvc_scheme_values *inputs;
   int64_t num_inputs;
+  /** With segments: pages of raw rows (of the spec's page, or of 16 tokens), a
+   *  null page 0 included. 0: for max_sequences sequences, though not for more
+   *  tokens than the other pages hold. */
+  int64_t raw_pages;
+  /** Kind "ring": the most queries of a sequence that attend in one call; 0: 1.
+   *  A ring keeps window + max_queries - 1 tokens or a few more. */
+  int64_t max_queries;
 } kvc_cache_options;
 
 /** KVC_UNSUPPORTED where this library cannot hold the spec; KVC_INVALID_DATA
@@ -137,6 +144,13 @@ KVC_API kvc_status kvc_cache_get_view(const kvc_cache *cache,
                                       kvc_sequence sequence, kvc_diag *diag,
                                       kvc_cache_view *view);
 
+/** Tokens `segments.sink` .. `*end` of a tensor are codes, all others raw rows.
+ *  At least the sink, even where the sequence ends before it; without segments
+ *  the written length. A value that is the key has the key's. */
+KVC_API kvc_status kvc_cache_coded_end(const kvc_cache *cache,
+                                       kvc_sequence sequence, kvc_tensor tensor,
+                                       kvc_diag *diag, int64_t *end);
+
 /** Paged: row i of `table` [count, columns] becomes the pages of sequences[i],
  *  then null pages 0; lengths[i] becomes its P. KVC_INVALID_ARGUMENT where
  *  `columns` are too few. */
@@ -155,6 +169,8 @@ typedef struct kvc_cache_stats {
   int64_t free;
   int64_t sequences;
   int64_t bytes; /**< Memory that the cache has allocated. */
+  /** With segments, pages of raw rows: 1 + used + free = total. */
+  int64_t raw_total, raw_used, raw_free;
 } kvc_cache_stats;
 
 /** Fills `*stats`, whose struct_size the caller has set. */

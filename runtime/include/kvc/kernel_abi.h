@@ -43,7 +43,9 @@ typedef struct kvc_region {
   int64_t head_stride; /**< Bytes. */
 } kvc_region;
 
-/** The cache of one sequence. Tokens count from 0. */
+/** The cache of one sequence: tokens `segments.sink` .. coded end of a tensor
+ *  lie in its regions, of which index 0 is token `segments.sink`; all others
+ *  are raw rows. Specs without segments have no raw rows. */
 typedef struct kvc_cache_view {
   /** The key's regions, then the value's, each in the order of its page layout
    *  (runtime/src/layout). */
@@ -58,6 +60,15 @@ typedef struct kvc_cache_view {
    *            codes of these n steps; the largest magnitude of an entry
    *    smooth  the channels' factors */
   const float *const *inputs;
+  /** Raw rows, a cache of spec::rawRows; null without segments. Row t of the
+   *  sink is its index t, others t - sink + sink rounded up to pages. Pages
+   *  without a raw row have entry 0. */
+  const struct kvc_cache_view *raw;
+  /** Ends of the tokens that are codes; read only with segments. */
+  int64_t key_coded_end, value_coded_end;
+  /** Kind "ring": token t is kept where token t mod ring_tokens would be, each
+   *  counted from the sink's end. A multiple of the tokens of every page. */
+  int64_t ring_tokens;
 } kvc_cache_view;
 
 /*--- Arguments ------------------------------------------------------------*/
@@ -81,12 +92,13 @@ typedef struct kvc_attend_args {
   int64_t num_queries; /**< Queries of the sequence. */
   int64_t length;      /**< Keys of the sequence. */
   int64_t row_begin, row_end;
-  /** Multiples of the kernel's tile_tokens, but key_end may be `length`. */
+  /** `segments.sink` and multiples of the kernel's tile_tokens; key_begin may
+   *  also be 0, and key_end `length`. */
   int64_t key_begin, key_end;
 } kvc_attend_args;
 
-/** "append": quantises tokens [token_begin, token_end) of one sequence and kv
- *  head into its cache. One thread at a time appends to each of these. */
+/** "append": stores tokens [token_begin, token_end) of one sequence and kv head
+ *  in its cache. One thread at a time appends to each of these. */
 typedef struct kvc_append_args {
   kvc_cache_view cache;
   /** [tokens, kv_heads, head_dim] of io.query; token 0 is token_begin. */
@@ -97,6 +109,10 @@ typedef struct kvc_append_args {
   int64_t value_token_stride, value_head_stride; /**< Elements. */
   int64_t kv_head;
   int64_t token_begin, token_end;
+  /** Read only with segments: tokens from the view's coded ends up to these
+   *  become codes, those below token_begin from their raw rows. New tokens
+   *  beyond become raw rows. */
+  int64_t key_coded_end, value_coded_end;
 } kvc_append_args;
 
 /** "merge": joins the partial results of one sequence and kv head. */
@@ -164,11 +180,11 @@ typedef struct kvc_module_table {
 } kvc_module_table;
 
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
-static_assert(sizeof(kvc_cache_view) == 3 * 8, "slots of a cache view");
-static_assert(sizeof(kvc_attend_args) == (3 + 13) * 8, "slots of attend");
-static_assert(sizeof(kvc_append_args) == (3 + 9) * 8, "slots of append");
+static_assert(sizeof(kvc_cache_view) == 7 * 8, "slots of a cache view");
+static_assert(sizeof(kvc_attend_args) == (7 + 13) * 8, "slots of attend");
+static_assert(sizeof(kvc_append_args) == (7 + 11) * 8, "slots of append");
 static_assert(sizeof(kvc_merge_args) == 15 * 8, "slots of merge");
-static_assert(sizeof(kvc_unpack_args) == (3 + 3) * 8, "slots of unpack");
+static_assert(sizeof(kvc_unpack_args) == (7 + 3) * 8, "slots of unpack");
 #endif
 
 #ifdef __cplusplus

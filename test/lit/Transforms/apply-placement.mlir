@@ -283,7 +283,10 @@ func.func @output_zero_read(%p: !p, %alpha: !r, %u: !vu, %s: !t, %z: !t, %n: ind
 // CHECK-LABEL: func.func @output_zero_channels(
 // CHECK-SAME: %[[P:.*]]: tensor<4x64
 // CHECK: %[[M:.*]] = arith.addf {{.*}} : tensor<128xf32, #kvc.dims<d>>
-// CHECK-NEXT: %[[TERM:.*]] = kvc.contract %[[P]], %[[M]] : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
+// CHECK: %[[SUM:.*]] = kvc.reduce add %[[P]] : {{.*}} to tensor<4xf32, #kvc.dims<r>>
+// CHECK-DAG: %[[SUMS:.*]] = kvc.broadcast %[[SUM]] : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
+// CHECK-DAG: %[[MS:.*]] = kvc.broadcast %[[M]] : {{.*}} to tensor<4x128xf32, #kvc.dims<r, d>>
+// CHECK: %[[TERM:.*]] = arith.mulf %[[SUMS]], %[[MS]]
 // CHECK-NEXT: %[[Y:.*]] = arith.addf %{{.*}}, %[[TERM]]
 // CHECK-NEXT: return %[[Y]]
 func.func @output_zero_channels(%p: !p, %u: !vu, %s: !d, %z: !d) -> !o {

@@ -34,12 +34,11 @@ func.func @refused(%x: memref<?x?x64xf16, strided<[?, ?, 1]>>, %cache: !kvc.cach
 #refused = #kvc.spec<name = "refused",
   attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
   io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
-  value = #kvc.scheme<{codec = "f16"}>,
-  segments = #kvc.segments<{sink = 4}>>
+  key = #kvc.scheme<{codec = "int4", outliers = 2, scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
+  value = #kvc.scheme<{codec = "f16"}>>
 func.func @refused(%pout: memref<?x?x64xf32, strided<[?, 64, 1]>>, %plse: memref<?x?xf32, strided<[?, 1]>>, %sinks: memref<?xf32>,
     %out: memref<?x?x64xf16, strided<[?, ?, 1]>>, %lse: memref<?x?xf32, strided<[?, ?]>>, %head: index, %row: index, %row_end: index, %splits: index) {
-  // expected-error @+1 {{'kvc.merge' op not lowered yet: segments}}
+  // expected-error @+1 {{'kvc.merge' op not lowered yet: outliers}}
   kvc.merge %pout, %plse rows(%row to %row_end) splits(%splits) into %out, %lse[%head] {spec = #refused}
       : memref<?x?x64xf32, strided<[?, 64, 1]>>, memref<?x?xf32, strided<[?, 1]>>, memref<?x?x64xf16, strided<[?, ?, 1]>>, memref<?x?xf32, strided<[?, ?]>>
   return

@@ -121,7 +121,8 @@ void EndToEnd::check(const std::string &key, const std::string &value,
   std::vector<kvc_region> regions = keyMemory.regions;
   regions.insert(regions.end(), valueMemory.regions.begin(),
                  valueMemory.regions.end());
-  kvc_cache_view cache = {regions.data(), nullptr, nullptr};
+  kvc_cache_view cache = {};
+  cache.regions = regions.data();
 
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
@@ -140,7 +141,7 @@ void EndToEnd::check(const std::string &key, const std::string &value,
   for (int64_t head = 0; head < kKVHeads; ++head) {
     kvc_append_args append = {
         cache, k.data(), kKVHeads * kDim, kDim, v.data(), kKVHeads * kDim, kDim,
-        head,  0,        kTokens};
+        head,  0,        kTokens,         0,    0};
     run("append", &append);
 
     std::vector<int8_t> codes(kTokens * kDim);

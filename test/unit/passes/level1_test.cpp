@@ -365,8 +365,9 @@ TEST(Append, StoresWhatTheReferenceStores) {
       HostArray k = rows(sequence.inputs.k, a.headDim),
                 v = rows(sequence.inputs.v, a.valueDim);
       for (int64_t h = 0; h < a.kvHeads; ++h)
-        ASSERT_TRUE(succeeded(interpret(kernelOf(*module, "append"),
-                                        {&got, &k, &v, h, begin, end})))
+        ASSERT_TRUE(succeeded(
+            interpret(kernelOf(*module, "append"),
+                      {&got, &k, &v, h, begin, end, int64_t(0), int64_t(0)})))
             << diagnostics.text();
     }
     for (auto [left, right] : {std::pair(&got.key, &expected.key),

@@ -263,10 +263,11 @@ TEST(Cache, OptionsAreChecked) {
   EXPECT_EQ(kvc_cache_create(nullptr, message.get(), &cache),
             KVC_INVALID_ARGUMENT);
   EXPECT_EQ(kvc_cache_free(nullptr), KVC_OK);
-  SpecText ring;
-  ring.attention = R"(, "window": 8)";
-  ring.layout = R"({"kind": "ring"})";
-  SpecPtr refused = parse(ring.json());
+  SpecPtr refused = parse(R"({"kvc": 1, "name": "outliers",
+    "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16},
+    "io": {"query": "f16"}, "value": {"codec": "f16"},
+    "key": {"codec": "int8", "outliers": 1,
+            "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}}})");
   options.device = nullptr;
   options.spec = refused.get();
   refuses(options, "options.spec: not lowered yet", KVC_UNSUPPORTED);

@@ -7,6 +7,7 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "CachePart.h"
 #include "MemRefShape.h"
+#include "kvc/Spec/Segments.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -78,7 +79,11 @@ LogicalResult AppendOp::verify() {
       {Extent::any("tokens"), Extent::of("kv_heads", spec.attention.kvHeads),
        Extent::fixed("channels", spec::channelsOf(spec, getTensor()))},
       {elementTypeOf(getContext(), spec.io.query)}};
-  return input.verify(*this, "input", getInput()); // C1
+  if (failed(input.verify(*this, "input", getInput()))) // C1
+    return failure();
+  if (spec::hasSegments(spec) && !getCodedEnd()) // C3
+    return emitOpError("expected a coded end, the spec has segments");
+  return success();
 }
 
 LogicalResult MergeOp::verify() {

@@ -45,8 +45,9 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     | partial_lse | [row_end - row_begin] | f32 |
 
     `tile_rows` and `tile_tokens` are the rows and keys of one tile of the
-    kernel; key_begin is a multiple of `tile_tokens`, key_end too unless it is
-    `length`. Both are absent until `kvc-schedule` has chosen them.
+    kernel; key_begin is the tokens of the sink segment plus a multiple of
+    `tile_tokens`, or 0; key_end too, or `length`. Both are absent until
+    `kvc-schedule` has chosen them.
 
     - C1: `query` has the shape and element type above; static extents are those
       of the spec, head_dim is static.
@@ -89,10 +90,14 @@ def KVC_AttendOp : KVC_Op<"attend"> {
 }
 
 def KVC_AppendOp : KVC_Op<"append"> {
-  let summary = "Quantises tokens into a cache.";
+  let summary = "Stores tokens in a cache.";
   let description = [{
     Codes tokens [token_begin, token_end) of one tensor and kv head as its scheme
     says and stores them. Token 0 of `input` is token_begin.
+
+    With segments the tokens from the cache's coded end up to `coded_end` are
+    coded, those below token_begin from their raw rows. New tokens beyond, and
+    those of the sink, become raw rows.
 
     | operand | shape | element |
     |---|---|---|
@@ -102,21 +107,23 @@ def KVC_AppendOp : KVC_Op<"append"> {
     - C1: `input` has the shape and element type above; static extents are those
       of the spec, the channels are static.
     - C2: the spec has the tensor.
+    - C3: `coded_end` is given where the spec has segments; otherwise it may be
+      given and is not read.
 
     Example:
 
     ```mlir
-    kvc.append %k, %cache[%kv_head] tokens(%token_begin to %token_end) {tensor = #kvc.tensor<key>}
-        : memref<?x?x128xf16, strided<[?, ?, 1]>>, !kvc.cache<#spec>
+    kvc.append %k, %cache[%kv_head] tokens(%token_begin to %token_end) coded(%coded_end)
+        {tensor = #kvc.tensor<key>} : memref<?x?x128xf16, strided<[?, ?, 1]>>, !kvc.cache<#spec>
     ```
   }];
   let arguments = (ins
     Arg<KVC_MemRef, "k or v of the new tokens", [MemRead]>:$input,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
     Arg<Index, "kv head">:$kv_head, Arg<Index, "first token">:$token_begin, Arg<Index, "end of the tokens">:$token_end,
-    KVC_TensorAttr:$tensor);
+    Arg<Optional<Index>, "where the codes end afterwards">:$coded_end, KVC_TensorAttr:$tensor);
   let assemblyFormat = [{
-    $input `,` $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)` attr-dict
+    $input `,` $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)` (`coded` `(` $coded_end^ `)`)? attr-dict
     `:` type($input) `,` qualified(type($cache))
   }];
   let hasVerifier = 1;

@@ -203,9 +203,13 @@ static LogicalResult verifyHasZero(Operation *op,
   return success();
 }
 
-/// <t, b>, or <t> where there is one block.
+static bool isChannels(StringRef dim) { return dim == "c" || dim == "d"; }
+
+/// <t, b>, or <t> where there is one block; <t, c> or <c>.
 static LogicalResult verifyFactorTile(Operation *op, RankedTensorType tile,
                                       const spec::PartScheme &part) {
+  if (isChannels(vectorDimOf(tile)) && tile.getRank() <= 2)
+    return verifyLastExtent(op, tile, part.channels());
   if (tile.getRank() == 1 && part.blocks() == 1)
     return success();
   if (failed(verifyRank(op, tile, 2)))
@@ -270,9 +274,10 @@ LogicalResult StoreCodesOp::verify() {
   RankedTensorType tile = getSource().getType();
   if (failed(verifyRank(*this, tile, 2))) // C2
     return failure();
-  if (countElements(tile) != static_cast<uint64_t>(part->channels())) // C2
+  uint64_t channels = countElements(tile) / extentOf(tile, "t");
+  if (channels != static_cast<uint64_t>(part->channels())) // C2
     return emitOpError("expected a tile of ")
-           << part->channels() << " channels, got " << countElements(tile);
+           << part->channels() << " channels, got " << channels;
   return detail::verifyCodeElement(*this, tile.getElementType(), *part,
                                    kTileCodeBits); // C3
 }

@@ -312,6 +312,7 @@ def KVC_LookupOp : KVC_Op<"lookup", [Pure]> {
 
 include "kvc/Dialect/KVC/KVCChannelOps.td"
 include "kvc/Dialect/KVC/KVCTransformOps.td"
+include "kvc/Dialect/KVC/KVCSegmentOps.td"
 
 //===----------------------------------------------------------------------===//
 // Attention: loads
@@ -390,17 +391,11 @@ class KVC_LoadFromCacheOp<string mnemonic, Type resultType> : KVC_Op<mnemonic> {
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "tokens of the tile to touch, from the first on">:$valid,
-    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, UnitAttr:$unaligned);
   let results = (outs resultType:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `valid` $valid attr-dict `:` qualified(type($cache)) `to` type($result)
   }];
-  let builders = [
-    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$cache, "::mlir::Value":$kvHead, "::mlir::Value":$token,
-                   "::mlir::Value":$valid, "::kvc::spec::Tensor":$tensor), [{
-      build($_builder, $_state, result, cache, kvHead, token, valid, tensor, /*part=*/0);
-    }]>
-  ];
   let hasVerifier = 1;
 }
 
@@ -410,7 +405,8 @@ def KVC_LoadCodesOp : KVC_LoadFromCacheOp<"load_codes", KVC_CodeTile> {
     Tokens [token, token + valid) of one part of a tensor. Codes are *centred*:
     what is stored minus 2^(bits-1), except for symmetric integers of 8 bits,
     which are stored signed and not moved. At tokens of the tile beyond, codes are
-    unspecified and raw values 0; no memory is touched there.
+    unspecified and raw values 0; no memory is touched there. `token` is a multiple
+    of the tile's tokens unless the op is `unaligned`, which reads row by row.
 
     | value | shape | element |
     |---|---|---|
@@ -434,16 +430,18 @@ def KVC_LoadScaleOp : KVC_LoadFromCacheOp<"load_scale", KVC_F32Tile> {
   let description = [{
     The scale of every token (and block of channels, where there are several) in
     [token, token + valid), widened to f32; 0 at tokens of the tile beyond, where
-    no memory is touched.
+    no memory is touched. With a dim of channels each has the scale of its block;
+    without one of tokens all have the first one's.
 
     | value | shape | element |
     |---|---|---|
-    | result | <t, b>, or <t> where the part has one block | f32 |
+    | result | <t, b>, or <t> where the part has one block; <t, c>, or <c> | f32 |
 
     - C1: the spec has the tensor and the part.
     - C2: the part has a scale that is not static.
-    - C3: the result has a dim of tokens, then one of the part's blocks; the
-      latter may be left out where there is one block.
+    - C3: the result has a dim of tokens, then one of the part's blocks (which may
+      be left out where there is one block) or one of the part's channels, which
+      may be alone.
 
     Example:
 
@@ -461,12 +459,13 @@ def KVC_LoadZeroOp : KVC_LoadFromCacheOp<"load_zero", KVC_F32Tile> {
 
     | value | shape | element |
     |---|---|---|
-    | result | <t, b>, or <t> where the part has one block | f32 |
+    | result | <t, b>, or <t> where the part has one block; <t, c>, or <c> | f32 |
 
     - C1: the spec has the tensor and the part.
     - C2: the part has a zero.
-    - C3: the result has a dim of tokens, then one of the part's blocks; the
-      latter may be left out where there is one block.
+    - C3: the result has a dim of tokens, then one of the part's blocks (which may
+      be left out where there is one block) or one of the part's channels, which
+      may be alone.
 
     Example:
 
@@ -626,7 +625,7 @@ def KVC_LoadInputOp : KVC_Op<"load_input"> {
 
 class KVC_StoreToCacheOp<string mnemonic, Type sourceType> : KVC_Op<mnemonic> {
   let arguments = (ins
-    Arg<sourceType, "values of one token">:$source,
+    Arg<sourceType, "values of one token, or of a scale block of tokens">:$source,
     Arg<KVC_CacheType, "cache of the sequence", [MemRead, MemWrite]>:$cache,
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
@@ -643,16 +642,18 @@ class KVC_StoreToCacheOp<string mnemonic, Type sourceType> : KVC_Op<mnemonic> {
 }
 
 def KVC_StoreCodesOp : KVC_StoreToCacheOp<"store_codes", KVC_CodeTile> {
-  let summary = "Stores the codes of one token.";
+  let summary = "Stores the codes of one token, or of several.";
   let description = [{
-    The inverse of `kvc.load_codes` for one token: codes are centred.
+    The inverse of `kvc.load_codes` for one token, or for all tokens of a tile
+    from `token` on: codes are centred.
 
     | value | shape | element |
     |---|---|---|
-    | source | <b, e>; together the channels of the part | i8, or the raw type |
+    | source | <b, e>, together the channels of the part; or <t, c> | i8, or the raw type |
 
     - C1: the spec has the tensor and the part.
-    - C2: the tile has two dims, whose product is the part's channels.
+    - C2: the tile has two dims; the product of those other than t is the part's
+      channels.
     - C3: the tile's element is the raw type for raw codecs, i8 for others.
 
     Example:
@@ -665,13 +666,13 @@ def KVC_StoreCodesOp : KVC_StoreToCacheOp<"store_codes", KVC_CodeTile> {
 }
 
 def KVC_StoreScaleOp : KVC_StoreToCacheOp<"store_scale", KVC_F32Tile> {
-  let summary = "Stores the scales of one token.";
+  let summary = "Stores the scales of one token, or of its scale block.";
   let description = [{
     The values are already ones of the scale's dtype (`kvc.round_to`).
 
     | value | shape | element |
     |---|---|---|
-    | source | <b> | f32 |
+    | source | <b>, or <c> where blocks have one channel | f32 |
 
     - C1: the spec has the tensor and the part.
     - C2: the part has a scale that is not static.
@@ -687,13 +688,13 @@ def KVC_StoreScaleOp : KVC_StoreToCacheOp<"store_scale", KVC_F32Tile> {
 }
 
 def KVC_StoreZeroOp : KVC_StoreToCacheOp<"store_zero", KVC_F32Tile> {
-  let summary = "Stores the zeros of one token.";
+  let summary = "Stores the zeros of one token, or of its scale block.";
   let description = [{
     The values are already ones of the scale's dtype (`kvc.round_to`).
 
     | value | shape | element |
     |---|---|---|
-    | source | <b> | f32 |
+    | source | <b>, or <c> where blocks have one channel | f32 |
 
     - C1: the spec has the tensor and the part.
     - C2: the part has a zero.

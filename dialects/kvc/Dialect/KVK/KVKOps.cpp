@@ -311,7 +311,7 @@ LogicalResult StoreRowOp::verify() {
   return verifyRow(*this, cast<VectorType>(getSource().getType()));
 }
 
-/// C1, C2 of both metadata ops.
+/// C1, C2 of all metadata ops.
 template <typename Op>
 static const spec::PartScheme *metaPartOrError(Op op) {
   const spec::PartScheme *part = partOrError(op);
@@ -342,6 +342,16 @@ LogicalResult LoadMetaOp::verify() {
                                  ? "expected a vector result with valid, got "
                                  : "expected valid with a vector result, got ")
                          << getType();
+  return verifyMetaStorage(*this, *part); // C4
+}
+
+LogicalResult LoadMetaRowOp::verify() {
+  const spec::PartScheme *part = metaPartOrError(*this);
+  if (!part) // C1, C2
+    return failure();
+  if (getType().getDimSize(0) != part->channels()) // C3
+    return emitOpError("expected a vector of ")
+           << part->channels() << " channels, got " << getType();
   return verifyMetaStorage(*this, *part); // C4
 }
 

@@ -295,7 +295,8 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
   let description = [{
     The scale or zero of channel block `block`, widened to f32: of one token, or of
     as many tokens from `token` on as the result has elements, of which the first
-    `valid` are read and the others are 0.
+    `valid` are read and the others are 0. `token` is then a multiple of their
+    number, unless the op is `unaligned`.
 
     | value | shape | element |
     |---|---|---|
@@ -319,12 +320,48 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
     Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
     Arg<Index, "kv head">:$kv_head, Arg<Index, "token, or the first one of the tile">:$token,
     Arg<Index, "block of channels">:$block, Arg<Optional<Index>, "tokens to read, from the first on">:$valid,
-    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind, UnitAttr:$unaligned,
     OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `block` $block (`valid` $valid^)? attr-dict
     `:` qualified(type($cache)) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_LoadMetaRowOp : KVK_Op<"load_meta_row"> {
+  let summary = "Loads the scales or zeros of the channels of one token.";
+  let description = [{
+    Element i is that of the channel block which channel i belongs to, widened to
+    f32.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | vector of the part's channels | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has scales or zeros, as `kind` says.
+    - C3: the result has the part's channels.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      width of the scale's dtype, `page` tokens and the part's blocks.
+
+    Example:
+
+    ```mlir
+    %s = kvk.load_meta_row %cache[%kv_head, %t]
+        {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #storage, page = 64}
+        : !kvc.cache<#spec> to vector<128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "token">:$token,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `,` $token `]` attr-dict `:` qualified(type($cache)) `to` type($result)
   }];
   let hasVerifier = 1;
 }

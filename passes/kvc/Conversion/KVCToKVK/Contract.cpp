@@ -137,7 +137,8 @@ bool Converter::dotReads(LoadCodesOp load, ContractOp contract) {
 }
 
 bool Converter::onlyDotsRead(LoadCodesOp load) {
-  return onlyDotsRead(load.getResult(), load);
+  // Rows that begin anywhere are dequantised one by one.
+  return !load.getUnaligned() && onlyDotsRead(load.getResult(), load);
 }
 
 bool Converter::onlyDotsRead(Value codes, LoadCodesOp load) {

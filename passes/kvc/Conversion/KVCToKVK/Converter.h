@@ -96,6 +96,8 @@ private:
   mlir::LogicalResult addToGroup(mlir::Operation *op);
   mlir::LogicalResult flush();
   mlir::LogicalResult emitUniform(mlir::Operation *op);
+  void emitPairwise(ReduceOp reduce);
+  void addNeighbours(mlir::Value copy, mlir::Value i);
   mlir::LogicalResult emitNest(const Group &group);
   mlir::Value tokenBound(const Group &group);
   mlir::Value inIteration(Iteration &iteration, mlir::Value tile);
@@ -127,6 +129,7 @@ private:
   QueryRow queryRow(mlir::Value row, mlir::Value rowEnd, mlir::Value kvHead,
                     int64_t group, const Iteration &iteration);
   mlir::Value channelOf(const TileShape &shape, const Iteration &iteration);
+  mlir::Value emitGiven(LoadGivenOp load, const Iteration &iteration);
 
   // Contract.cpp
   /// Rows of weights: f32, or i16 with a scale per row.

@@ -123,6 +123,15 @@ LogicalResult Converter::addToGroup(Operation *op) {
     return success();
   }
 
+  if (auto reduce = dyn_cast<ReduceOp>(op);
+      reduce && reduce.getKind() == ReductionKind::PairwiseAdd &&
+      reducesLoops(reduce)) {
+    if (failed(flush()))
+      return failure();
+    emitPairwise(reduce);
+    return success();
+  }
+
   bool readsPending = llvm::any_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
     return producer && llvm::is_contained(pending.ops, producer);
@@ -146,6 +155,76 @@ LogicalResult Converter::addToGroup(Operation *op) {
     pending.loops = std::move(loops);
   pending.ops.push_back(op);
   return success();
+}
+
+/// A pairwise sum over tokens and channels, token by token: in a copy of each
+/// block, halved until one element is left.
+void Converter::emitPairwise(ReduceOp reduce) {
+  Location loc = reduce.getLoc();
+  Value source = scratchOf(reduce.getSource());
+  TileShape shape = TileShape::of(reduce.getSource().getType());
+  bool keepsVector = hasDim(reduce.getType(), shape.vector->first);
+  int64_t tokens = extentOf(reduce.getSource().getType(), "t"),
+          blocks = extentOf(reduce.getSource().getType(), "b"),
+          width = shape.vector->second, run = keepsVector ? 1 : width;
+  if (keepsVector)
+    blocks = width;
+  Type f32 = builder.getF32Type();
+  Value copy = newScratch(MemRefType::get({tokens * run}, f32));
+  Value result = newScratch(TileShape::of(reduce.getType()).scratchType());
+  tiles[reduce.getResult()].scratch = result;
+
+  OpBuilder::InsertionGuard guard(builder);
+  auto enter = [&](int64_t count) {
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(count), index(1));
+    builder.setInsertionPointToStart(loop.getBody());
+    return loop.getInductionVar();
+  };
+  Value block = enter(blocks);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    Value token = enter(tokens), channel = enter(run);
+    SmallVector<Value> from{token};
+    if (!keepsVector)
+      from.push_back(block);
+    from.push_back(keepsVector ? block : channel);
+    Value at = arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, token, index(run)),
+        channel);
+    memref::StoreOp::create(builder, loc,
+                            memref::LoadOp::create(builder, loc, source, from),
+                            copy, at);
+  }
+  for (int64_t count = tokens * run; count > 1; count = (count + 1) / 2) {
+    OpBuilder::InsertionGuard inner(builder);
+    // The one without a neighbour stays as it is: + 0.
+    if (count % 2 != 0) {
+      Value last = memref::LoadOp::create(builder, loc, copy, index(count - 1));
+      Value pairs = index(count / 2);
+      OpBuilder::InsertionGuard loopGuard(builder);
+      Value i = enter(count / 2);
+      addNeighbours(copy, i);
+      builder.setInsertionPointAfter(i.getParentBlock()->getParentOp());
+      memref::StoreOp::create(builder, loc, last, copy, pairs);
+      continue;
+    }
+    addNeighbours(copy, enter(count / 2));
+  }
+  memref::StoreOp::create(builder, loc,
+                          memref::LoadOp::create(builder, loc, copy, index(0)),
+                          result, block);
+}
+
+/// copy[i] = copy[2 i] + copy[2 i + 1].
+void Converter::addNeighbours(Value copy, Value i) {
+  Location loc = function.getLoc();
+  Value even = arith::MulIOp::create(builder, loc, i, index(2));
+  Value odd = arith::AddIOp::create(builder, loc, even, index(1));
+  Value sum = arith::AddFOp::create(
+      builder, loc, memref::LoadOp::create(builder, loc, copy, even),
+      memref::LoadOp::create(builder, loc, copy, odd));
+  memref::StoreOp::create(builder, loc, sum, copy, i);
 }
 
 LogicalResult Converter::emitUniform(Operation *op) {
@@ -239,7 +318,7 @@ LogicalResult Converter::emitNest(const Group &group) {
   return success();
 }
 
-/// Tokens that a loop over t may touch: those that its codes or stores call
+/// Tokens that a loop over t may touch: those that its loads or stores call
 /// valid.
 Value Converter::tokenBound(const Group &group) {
   for (Operation *op : group.ops) {
@@ -247,6 +326,10 @@ Value Converter::tokenBound(const Group &group) {
       return scalar(codes.getValid());
     if (auto store = dyn_cast<StoreRowsOp>(op))
       return scalar(store.getValid());
+    if (auto load = dyn_cast<LoadScaleOp>(op))
+      return scalar(load.getValid());
+    if (auto load = dyn_cast<LoadZeroOp>(op))
+      return scalar(load.getValid());
     // What reads a tile of fewer tokens has no more.
     for (Value operand : op->getOperands())
       if (auto it = tiles.find(operand); it != tiles.end() && it->second.valid)

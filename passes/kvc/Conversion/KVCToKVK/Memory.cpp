@@ -113,6 +113,42 @@ Value Converter::emitLoadScheme(LoadSchemeOp load, Type type) {
                                    load.getPart(), load.getField());
 }
 
+/// A row of the raw rows or of the input, whichever has it.
+Value Converter::emitGiven(LoadGivenOp load, const Iteration &iteration) {
+  Location loc = load.getLoc();
+  TileShape shape = TileShape::of(load.getType());
+  auto type = cast<VectorType>(shape.iterationType());
+  auto stored = cast<VectorType>(
+      withElement(type, load.getMemref().getType().getElementType()));
+  Value row = shape.isLoop("t") ? iteration.iv("t") : index(0);
+  Value channel =
+      arith::AddIOp::create(builder, loc, channelOf(shape, iteration),
+                            index(static_cast<int64_t>(load.getChannel())));
+  Value isRaw = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                      row, scalar(load.getCount()));
+  auto branch = scf::IfOp::create(builder, loc, type, isRaw,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  // Widened before they meet: a narrow float is no value to carry.
+  auto yield = [&](Value value) {
+    if (value.getType() != type)
+      value = arith::ExtFOp::create(builder, loc, type, value);
+    scf::YieldOp::create(builder, loc, value);
+  };
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value token =
+      arith::AddIOp::create(builder, loc, scalar(load.getToken()), row);
+  yield(kvk::LoadRowOp::create(
+      builder, loc, stored, scalar(load.getRaw()), scalar(load.getKvHead()),
+      token, channel, load.getTensor(), /*part=*/0,
+      /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value at = arith::AddIOp::create(builder, loc, scalar(load.getIndex()), row);
+  yield(loadAs(builder, loc, stored, scalar(load.getMemref()),
+               {at, scalar(load.getKvHead()), channel}));
+  return branch.getResult(0);
+}
+
 bool Converter::emitMemory(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   auto define = [&](Value tile, Value value) {
@@ -168,6 +204,10 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
                                static_cast<int64_t>(load.getChannel()))}));
         return true;
       })
+      .Case([&](LoadGivenOp load) {
+        define(load.getResult(), emitGiven(load, iteration));
+        return true;
+      })
       .Case([&](LoadCodesOp load) {
         TileShape shape = TileShape::of(load.getType());
         Value token = arith::AddIOp::create(
@@ -193,15 +233,30 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
       })
       .Case<LoadScaleOp, LoadZeroOp>([&](auto load) {
         constexpr bool isScale = std::is_same_v<decltype(load), LoadScaleOp>;
+        constexpr kvk::MetaKind kind =
+            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero;
         TileShape shape = TileShape::of(load.getType());
+        if (shape.vector && shape.vector->first != "t") {
+          Value token = scalar(load.getToken());
+          if (shape.isLoop("t"))
+            token =
+                arith::AddIOp::create(builder, loc, token, iteration.iv("t"));
+          define(load.getResult(),
+                 kvk::LoadMetaRowOp::create(
+                     builder, loc, shape.iterationType(),
+                     scalar(load.getCache()), scalar(load.getKvHead()), token,
+                     load.getTensor(), load.getPart(), kind,
+                     /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
+          return true;
+        }
         Value block = shape.isLoop("b") ? iteration.iv("b") : index(0);
         define(load.getResult(),
                kvk::LoadMetaOp::create(
                    builder, loc, shape.iterationType(), scalar(load.getCache()),
                    scalar(load.getKvHead()), scalar(load.getToken()), block,
                    scalar(load.getValid()), load.getTensor(), load.getPart(),
-                   isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
-                   /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
+                   kind, load.getUnaligned(), /*storage=*/kvk::StorageAttr(),
+                   /*page=*/IntegerAttr()));
         return true;
       })
       .Case([&](LoadSchemeOp load) {
@@ -217,11 +272,14 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         Value value =
             addConstant(builder, loc, inIteration(iteration, store.getSource()),
                         codes.centre);
+        Value token = scalar(store.getToken());
+        if (shape.isLoop("t"))
+          token = arith::AddIOp::create(builder, loc, token, iteration.iv("t"));
         auto storeBits = [&](Value bits, bool high) {
           kvk::StoreRowOp::create(
               builder, loc, bits, scalar(store.getCache()),
-              scalar(store.getKvHead()), scalar(store.getToken()),
-              channelOf(shape, iteration), store.getTensor(), store.getPart(),
+              scalar(store.getKvHead()), token, channelOf(shape, iteration),
+              store.getTensor(), store.getPart(),
               /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr(), high);
         };
         storeBits(value, /*high=*/false);
@@ -233,13 +291,29 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
       })
       .Case<StoreScaleOp, StoreZeroOp>([&](auto store) {
         constexpr bool isScale = std::is_same_v<decltype(store), StoreScaleOp>;
-        kvk::StoreMetaOp::create(
-            builder, loc, inIteration(iteration, store.getSource()),
-            scalar(store.getCache()), scalar(store.getKvHead()),
-            scalar(store.getToken()), iteration.iv("b"), store.getTensor(),
-            store.getPart(),
-            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
-            /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
+        auto storeBlock = [&](Value value, Value block) {
+          kvk::StoreMetaOp::create(
+              builder, loc, value, scalar(store.getCache()),
+              scalar(store.getKvHead()), scalar(store.getToken()), block,
+              store.getTensor(), store.getPart(),
+              isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
+              /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
+        };
+        TileShape shape = TileShape::of(store.getSource().getType());
+        if (!shape.vector) {
+          storeBlock(inIteration(iteration, store.getSource()),
+                     iteration.iv("b"));
+          return true;
+        }
+        // One channel a block.
+        Value scratch = scratchOf(store.getSource());
+        auto loop = scf::ForOp::create(builder, loc, index(0),
+                                       index(shape.vector->second), index(1));
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(loop.getBody());
+        storeBlock(memref::LoadOp::create(builder, loc, scratch,
+                                          loop.getInductionVar()),
+                   loop.getInductionVar());
         return true;
       })
       .Case([&](LoadPartialOp load) {

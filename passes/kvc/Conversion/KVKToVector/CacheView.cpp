@@ -7,6 +7,7 @@
 #include "kvc/Conversion/KVKToVector/CacheView.h"
 
 #include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/kernel_abi.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,8 +26,15 @@ Value CacheViews::pointerTo(Emit &b, Value cache) {
   Value &pointer = pointers[cache];
   if (!pointer) {
     InsertionGuard guard(b);
-    b.setInsertionPointToStart(&func.getBody().front());
     auto type = LLVM::LLVMPointerType::get(b.getContext());
+    if (auto rows = cache.getDefiningOp<RawRowsOp>()) {
+      Value parent = pointerTo(b, rows.getCache());
+      b.setInsertionPointAfterValue(parent);
+      // The call above may have moved the map's entries.
+      return pointers[cache] =
+                 field(b, parent, offsetof(kvc_cache_view, raw), type);
+    }
+    b.setInsertionPointToStart(&func.getBody().front());
     pointer = UnrealizedConversionCastOp::create(b, type, cache).getResult(0);
   }
   return pointer;
@@ -93,6 +101,32 @@ Value CacheViews::input(Emit &b, Value cache, size_t number) {
                   pointer.getType());
   }
   return start;
+}
+
+Value CacheViews::codedEnd(Emit &b, Value cache, spec::Tensor tensor) {
+  Value pointer = pointerTo(b, cache);
+  InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(pointer);
+  return field(b, pointer,
+               tensor == spec::Tensor::Key
+                   ? offsetof(kvc_cache_view, key_coded_end)
+                   : offsetof(kvc_cache_view, value_coded_end),
+               b.getIndexType());
+}
+
+Value CacheViews::ringTokens(Emit &b, Value cache) {
+  if (cast<CacheType>(cache.getType()).getSpec().layout.kind !=
+      spec::LayoutKind::Ring)
+    return {};
+  Value &tokens = rings[cache];
+  if (!tokens) {
+    Value pointer = pointerTo(b, cache);
+    InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(pointer);
+    tokens = field(b, pointer, offsetof(kvc_cache_view, ring_tokens),
+                   b.getIndexType());
+  }
+  return tokens;
 }
 
 LogicalResult CacheViews::finish() {
@@ -206,12 +240,15 @@ HeadRegion::HeadRegion(Emit &b, CacheViews &views, Value cache, Value kvHead,
                        unsigned part, const layout::Storage &storage,
                        int64_t page)
     : view(views.region(b, cache, tensor, kind, part)),
-      table(views.pageTable(b, cache)), order(storage), page(page) {
+      table(views.pageTable(b, cache)), order(storage), page(page),
+      ring(views.ringTokens(b, cache)) {
   head = b.offset(view.base, arith::MulIOp::create(b, kvHead, view.headStride));
 }
 
 Value HeadRegion::pageOf(Emit &b, Value token) const {
   Value number = b.div(token, page);
+  if (ring)
+    number = arith::RemUIOp::create(b, number, b.div(ring, page));
   // Without a table entry 0 of the view itself is read and dropped: no branch.
   Value slot = arith::SelectOp::create(b, table.isAbsent, b.index(0), number);
   Value entry = LLVM::LoadOp::create(

@@ -7,7 +7,7 @@
 // A cache is a pointer to a kvc_cache_view. Its fields are loaded once, where
 // the function begins; pages are looked up in the page table, or are their own
 // number where there is none. In-page bytes are the terms of the storage's
-// digits.
+// digits. The raw rows of a cache are another view, which its own points to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +44,10 @@ public:
   PageTable pageTable(Emit &b, Value cache);
   /// Where input `number` of the spec's schemes begins.
   Value input(Emit &b, Value cache, size_t number);
+  /// Where the codes of a tensor end.
+  Value codedEnd(Emit &b, Value cache, spec::Tensor tensor);
+  /// Tokens of a ring; null for other kinds.
+  Value ringTokens(Emit &b, Value cache);
   /// Turns parameters of type !kvc.cache into marked pointers. Whatever still
   /// uses one afterwards is reported.
   mlir::LogicalResult finish();
@@ -57,6 +61,7 @@ private:
   llvm::DenseMap<std::pair<Value, unsigned>, RegionView> regions;
   llvm::DenseMap<Value, PageTable> tables;
   llvm::DenseMap<std::pair<Value, unsigned>, Value> inputs;
+  llvm::DenseMap<Value, Value> rings;
 };
 
 /// In-page bytes of a storage order.
@@ -90,6 +95,7 @@ struct HeadRegion {
   PageTable table;
   PageBytes order;
   int64_t page; ///< Tokens.
+  Value ring;   ///< Tokens of a ring; null for other kinds.
   Value head;   ///< Pointer to page 0.
 
   HeadRegion(Emit &b, CacheViews &views, Value cache, Value kvHead,

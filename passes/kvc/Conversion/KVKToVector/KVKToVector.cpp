@@ -12,6 +12,7 @@
 
 #include "kvc/Conversion/KVKToVector/Lowering.h"
 #include "kvc/Conversion/Passes.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -83,20 +84,21 @@ private:
   static LogicalResult checkStorage(Operation *op) {
     using namespace kvc::kvk;
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<LoadOp, LoadRowOp, StoreRowOp, LoadMetaOp, StoreMetaOp>(
-            [](auto op) -> LogicalResult {
-              if (op.getStorageAttr())
-                return success();
-              return op.emitOpError("storage: expected it, got none: run "
-                                    "kvk-derive-storage first");
-            })
+        .Case<LoadOp, LoadRowOp, StoreRowOp, LoadMetaOp, LoadMetaRowOp,
+              StoreMetaOp>([](auto op) -> LogicalResult {
+          if (op.getStorageAttr())
+            return success();
+          return op.emitOpError("storage: expected it, got none: run "
+                                "kvk-derive-storage first");
+        })
         .Default(success());
   }
 
   static LogicalResult lower(func::FuncOp func, const kvc::HostTarget &target) {
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
-      if (isa_and_nonnull<kvc::kvk::KVKDialect>(op->getDialect()))
+      if (isa_and_nonnull<kvc::kvk::KVKDialect>(op->getDialect()) ||
+          isa<kvc::RawRowsOp, kvc::CodedEndOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)
@@ -138,12 +140,21 @@ private:
           load.replaceAllUsesWith(kvc::lowerLoadScheme(b, views, load));
           return success();
         })
+        .Case([&](kvc::kvk::LoadMetaRowOp load) {
+          load.replaceAllUsesWith(kvc::lowerLoadMetaRow(b, views, load));
+          return success();
+        })
         .Case([&](kvc::kvk::StoreRowOp store) {
           kvc::lowerStoreRow(b, views, store);
           return success();
         })
         .Case([&](kvc::kvk::StoreMetaOp store) {
           kvc::lowerStoreMeta(b, views, store);
+          return success();
+        })
+        .Case([&](kvc::CodedEndOp end) {
+          end.replaceAllUsesWith(
+              views.codedEnd(b, end.getCache(), end.getTensor()));
           return success();
         })
         .Default([](Operation *) { return success(); });

@@ -75,10 +75,11 @@ public:
         break;
       run *= digit.count;
     }
-    isRun = run > 1;
+    isRun = run > 1 && !op.getUnaligned();
     // A piece lies in one page; a run is loaded whole, other tokens in eights.
-    width = isRun ? std::gcd(count, run)
-                  : std::gcd(std::gcd(count, page), int64_t(8));
+    width = op.getUnaligned() ? 1
+            : isRun           ? std::gcd(count, run)
+                              : std::gcd(std::gcd(count, page), int64_t(8));
   }
 
   Value load() {
@@ -172,6 +173,37 @@ Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op) {
   for (int64_t i = 0; i < lanes; ++i)
     from.push_back(i / repeats);
   return b.shuffle(numbers, numbers, from);
+}
+
+Value lowerLoadMetaRow(Emit &b, CacheViews &views, kvk::LoadMetaRowOp op) {
+  HeadRegion region = regionOf(b, views, op);
+  spec::DType dtype = dtypeOf(op);
+  Type stored = storedType(b.getContext(), dtype);
+  const layout::Storage &storage = op.getStorageAttr().getStorage();
+  int64_t channels = op.getType().getDimSize(0);
+  int64_t blocks = layout::extentOf(storage.addr, 'b');
+  Value first = region.tokenPointer(b, op.getToken()), loaded;
+  int64_t bytes = storage.width / 8;
+  if (region.order.bytes('b', blocks - 1) == (blocks - 1) * bytes) {
+    loaded = b.loadBytes(first, Emit::vectorOf(blocks, stored));
+  } else {
+    // As integers: see MetaVector.
+    Type bits = b.getIntegerType(stored.getIntOrFloatBitWidth());
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < blocks; ++i)
+      elements.push_back(b.loadBytes(
+          b.offset(first, b.index(region.order.bytes('b', i))), bits));
+    loaded = b.bitcast(vector::FromElementsOp::create(
+                           b, Emit::vectorOf(blocks, bits), elements),
+                       Emit::vectorOf(blocks, stored));
+  }
+  Value wide = widened(b, loaded, dtype);
+  if (blocks == channels)
+    return wide;
+  SmallVector<int64_t> blockOf;
+  for (int64_t c = 0; c < channels; ++c)
+    blockOf.push_back(c / (channels / blocks));
+  return b.shuffle(wide, wide, blockOf);
 }
 
 void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op) {

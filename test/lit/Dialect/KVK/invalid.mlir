@@ -790,3 +790,50 @@ func.func @load_scheme_c3_tile(%c: !kvc.cache<#s>, %i: index) {
   %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#s> to vector<4xf32>
   return
 }
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8, value_is_key = [0, 64]}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
+func.func @load_meta_row_c1(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta_row' op tensor: the spec has no value, its value is the key}}
+  %0 = kvk.load_meta_row %c[%i, %i] {tensor = #kvc.tensor<value>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<64xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_row_c2(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta_row' op kind: the part has no zero}}
+  %0 = kvk.load_meta_row %c[%i, %i] {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<16xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_row_c3(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta_row' op expected a vector of 16 channels, got}}
+  %0 = kvk.load_meta_row %c[%i, %i] {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<8xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_row_c4(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvk.load_meta_row' op storage: expected width 16, got 32}}
+  %0 = kvk.load_meta_row %c[%i, %i] {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 32, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<16xf32>
+  return
+}

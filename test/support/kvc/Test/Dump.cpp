@@ -24,15 +24,16 @@ using safetensors::DType;
 // Building
 //===----------------------------------------------------------------------===//
 
-/// The tokens that a dump shows. A ring shows the raw rows and the last
-/// window + Lq - 1 tokens, begun at the start of a block of n tokens.
-static std::vector<bool> shownRows(const spec::Spec &spec,
-                                   const spec::Scheme &scheme,
-                                   const Inputs &inputs,
-                                   const TensorData &data) {
+std::vector<bool> kvc::test::shownRows(const spec::Spec &spec,
+                                       spec::Tensor tensor,
+                                       const Inputs &inputs,
+                                       const TensorData &data) {
   std::vector<bool> shown(size_t(data.tokens), true);
   if (spec.layout.kind != spec::LayoutKind::Ring)
     return shown;
+  // A value that is the key is shown where the key is.
+  const spec::Scheme *own = spec::schemeOf(spec, tensor);
+  const spec::Scheme &scheme = own ? *own : spec.key;
   int64_t n = scheme.blockTokens();
   for (size_t i = 0; i + 1 < inputs.cuKv.size(); ++i) {
     int64_t length = inputs.cuKv[i + 1] - inputs.cuKv[i];
@@ -131,15 +132,13 @@ std::vector<DumpTensor> kvc::test::dumpTensors(const spec::Spec &spec,
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
     bool isKey = tensor == spec::Tensor::Key;
     const TensorData &data = isKey ? answer.k : answer.v;
-    // A value that is the key is shown where the key is.
-    const spec::Scheme *own = spec::schemeOf(spec, tensor);
-    const spec::Scheme &scheme = own ? *own : spec.key;
     Dumper dumper(result, isKey ? "k" : "v", data,
-                  shownRows(spec, scheme, inputs, data));
+                  shownRows(spec, tensor, inputs, data));
     dumper.addRows();
-    if (!own)
+    const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+    if (!scheme)
       continue;
-    dumper.addScheme(scheme);
+    dumper.addScheme(*scheme);
     if (hasRecords) {
       int64_t stored = 0;
       std::vector<uint8_t> records =

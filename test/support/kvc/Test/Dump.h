@@ -29,6 +29,11 @@ struct DumpTensor {
   safetensors::Tensor view() const { return {name, dtype, shape, bytes}; }
 };
 
+/// The tokens that a dump shows. A ring shows the raw rows and the last window
+/// + Lq - 1 tokens, begun at the start of a scale block of the tensor.
+std::vector<bool> shownRows(const spec::Spec &spec, spec::Tensor tensor,
+                            const Inputs &inputs, const TensorData &data);
+
 /// All of them, `k` and `v` included; rows that a ring has lost are 0.
 std::vector<DumpTensor> dumpTensors(const spec::Spec &spec,
                                     const Inputs &inputs, const Answer &answer);

@@ -25,6 +25,7 @@
 #include "llvm/Support/LogicalResult.h"
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -52,10 +53,12 @@ struct HostPart {
   HostArray zero;  ///< [tokens][heads][blocks]; no block without a zero.
 };
 
-/// The cache of one sequence.
+/// The cache of one sequence. With segments the parts begin behind the sink.
 struct HostCache {
   std::vector<HostPart> key, value;
   std::vector<HostArray> inputs; ///< Of spec::schemeInputs: [heads][stride].
+  std::shared_ptr<HostCache> raw; ///< Raw rows; null without segments.
+  int64_t keyCodedEnd = 0, valueCodedEnd = 0;
 };
 
 /// A cache that holds what the reference quantiser made of one sequence.

@@ -6,10 +6,12 @@
 
 #include "TileFrame.h"
 #include "kvc/Quantise/InputRows.h"
+#include "kvc/Spec/Segments.h"
 #include "kvc/Test/Block.h"
 #include "kvc/Test/Floats.h"
 
 #include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -19,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace kvc;
@@ -76,6 +79,33 @@ static HostPart hostPart(const spec::PartScheme &scheme, const PartData &part,
   return result;
 }
 
+/// Leaves out the first `tokens` tokens.
+static void dropTokens(HostArray &array, int64_t tokens) {
+  tokens = std::min(tokens, array.shape[0]);
+  int64_t perToken = array.shape[1] * array.shape[2];
+  array.values.erase(array.values.begin(),
+                     array.values.begin() + tokens * perToken);
+  array.shape[0] -= tokens;
+}
+
+/// The raw rows of a tensor; NaN where there is none.
+static HostPart rawPart(const spec::Spec &spec, const TensorData &data) {
+  int64_t sink = spec.segments.sink, body = spec::rawBody(spec);
+  int64_t rows = body + std::max<int64_t>(data.tokens - sink, 0);
+  int64_t perToken = data.heads * data.channels;
+  HostPart result{HostArray({rows, data.heads, data.channels},
+                            std::numeric_limits<double>::quiet_NaN()),
+                  HostArray({rows, data.heads, 0}, 0.0),
+                  HostArray({rows, data.heads, 0}, 0.0)};
+  for (int64_t token = 0; token < data.tokens; ++token) {
+    int64_t row = token < sink ? token : body + token - sink;
+    if (data.isRaw[size_t(token)])
+      std::copy_n(data.x.begin() + token * perToken, perToken,
+                  result.codes.values.begin() + row * perToken);
+  }
+  return result;
+}
+
 HostCache kvc::test::hostCache(const spec::Spec &spec, const Inputs &inputs,
                                const TensorData &key, const TensorData &value) {
   HostCache cache;
@@ -86,15 +116,31 @@ HostCache kvc::test::hostCache(const spec::Spec &spec, const Inputs &inputs,
     cache.inputs.emplace_back(
         std::vector{input.heads, int64_t(rows->size()) / input.heads}, *rows);
   }
-  auto fill = [](std::vector<HostPart> &parts, const spec::Scheme &scheme,
-                 const TensorData &data) {
-    for (size_t i = 0; i < data.parts.size(); ++i)
-      parts.push_back(
-          hostPart(scheme.parts[i], data.parts[i], data.tokens, data.heads));
+  auto fill = [&](std::vector<HostPart> &parts, const spec::Scheme &scheme,
+                  const TensorData &data) {
+    for (size_t i = 0; i < data.parts.size(); ++i) {
+      HostPart part =
+          hostPart(scheme.parts[i], data.parts[i], data.tokens, data.heads);
+      for (HostArray *array : {&part.codes, &part.scale, &part.zero})
+        dropTokens(*array, spec.segments.sink);
+      parts.push_back(std::move(part));
+    }
   };
   fill(cache.key, spec.key, key);
   if (spec.value)
     fill(cache.value, *spec.value, value);
+  if (!spec::hasSegments(spec))
+    return cache;
+  auto codedEnd = [&](const TensorData &data) {
+    return spec.segments.sink +
+           std::count(data.isRaw.begin(), data.isRaw.end(), 0);
+  };
+  cache.keyCodedEnd = codedEnd(key);
+  cache.valueCodedEnd = codedEnd(value);
+  cache.raw = std::make_shared<HostCache>();
+  cache.raw->key.push_back(rawPart(spec, key));
+  if (spec.value)
+    cache.raw->value.push_back(rawPart(spec, value));
   return cache;
 }
 
@@ -117,7 +163,7 @@ public:
         .Case<LoadQueryOp, LoadRowValuesOp, LoadCodesOp, LoadScaleOp,
               LoadZeroOp, LoadSchemeOp, LoadPartialOp, LoadInputOp,
               StorePartialOp, StoreOutputOp, StoreCodesOp, StoreScaleOp,
-              StoreZeroOp, StoreRowsOp>(
+              StoreZeroOp, StoreRowsOp, RawRowsOp, CodedEndOp, LoadGivenOp>(
             [&](auto typed) { return runOp(typed); })
         .Default([](Operation *) { return std::nullopt; });
   }
@@ -151,7 +197,9 @@ private:
     TileDims dims = dimsOfType(result.getType());
     bool isFloat = isa<FloatType>(getElementTypeOrSelf(result.getType()));
     TileValue tile = TileValue::zeros(dims, isFloat);
-    int64_t columns = dims.size() == 2 ? dims[1].second : 1;
+    int64_t columns = dims.size() >= 2 ? dims[1].second : 1;
+    if (dims.size() == 3)
+      columns *= dims[2].second;
     for (size_t i = 0; i < tile.size(); ++i) {
       std::optional<double> x =
           element(int64_t(i) / columns, int64_t(i) % columns);
@@ -305,10 +353,69 @@ private:
     return loadCache(load, &HostPart::codes, isRaw ? 0.0 : kUnspecifiedCode);
   }
   LogicalResult runOp(LoadScaleOp load) {
-    return loadCache(load, &HostPart::scale, 0.0);
+    return loadFactors(load, &HostPart::scale);
   }
   LogicalResult runOp(LoadZeroOp load) {
-    return loadCache(load, &HostPart::zero, 0.0);
+    return loadFactors(load, &HostPart::zero);
+  }
+
+  /// One per token and block or channel, or per channel of the first token.
+  template <typename Op>
+  LogicalResult loadFactors(Op load, HostArray HostPart::*member) {
+    RankedTensorType type = load.getType();
+    StringRef last = vectorDimOf(type);
+    HostPart *part = partOf(load);
+    if ((last != "c" && last != "d") || !part)
+      return loadCache(load, member, 0.0);
+    HostArray &array = part->*member;
+    int64_t head = index(load.getKvHead()), token = index(load.getToken()),
+            valid = index(load.getValid());
+    int64_t width = type.getShape().back() / array.shape[2];
+    bool hasTokens = type.getRank() == 2;
+    return this->load([&](int64_t i, int64_t j) -> std::optional<double> {
+      int64_t t = hasTokens ? i : 0, channel = hasTokens ? j : i;
+      if (t >= valid)
+        return 0.0;
+      return read(array, {token + t, head, channel / width});
+    });
+  }
+
+  LogicalResult runOp(RawRowsOp rows) {
+    HostCache &cache = frame.cache(rows.getCache());
+    if (!cache.raw)
+      return op->emitOpError("the cache has no raw rows");
+    frame.bind(rows.getResult(), cache.raw.get());
+    return success();
+  }
+
+  LogicalResult runOp(CodedEndOp end) {
+    const HostCache &cache = frame.cache(end.getCache());
+    frame.set(end.getResult(),
+              TileValue::ofInt(end.getTensor() == spec::Tensor::Key
+                                   ? cache.keyCodedEnd
+                                   : cache.valueCodedEnd));
+    return success();
+  }
+
+  LogicalResult runOp(LoadGivenOp load) {
+    HostCache &cache = frame.cache(load.getRaw());
+    auto &parts =
+        load.getTensor() == spec::Tensor::Key ? cache.key : cache.value;
+    HostArray &raw = parts.front().codes,
+              &given = frame.array(load.getMemref());
+    int64_t head = index(load.getKvHead()), token = index(load.getToken()),
+            count = index(load.getCount()), first = index(load.getIndex());
+    RankedTensorType type = load.getType();
+    int64_t channels = type.getNumElements() / extentOf(type, "t");
+    int64_t columns = type.getRank() == 3
+                          ? type.getDimSize(1) * type.getDimSize(2)
+                          : type.getDimSize(1);
+    return this->load([&](int64_t i, int64_t j) {
+      int64_t element = i * columns + j, row = element / channels,
+              channel = int64_t(load.getChannel()) + element % channels;
+      return row < count ? read(raw, {token + row, head, channel})
+                         : read(given, {first + row, head, channel});
+    });
   }
 
   LogicalResult runOp(LoadSchemeOp load) {
@@ -334,8 +441,10 @@ private:
     int64_t head = index(store.getKvHead()), token = index(store.getToken());
     RankedTensorType type = store.getSource().getType();
     int64_t width = type.getRank() == 2 ? type.getDimSize(1) : 1;
+    bool hasTokens = hasDim(type, "t");
     return this->store(store.getSource(), [&](int64_t b, int64_t e, double x) {
-      return write(part->*member, {token, head, b * width + e}, x);
+      return hasTokens ? write(part->*member, {token + b, head, e}, x)
+                       : write(part->*member, {token, head, b * width + e}, x);
     });
   }
   LogicalResult runOp(StoreCodesOp store) {

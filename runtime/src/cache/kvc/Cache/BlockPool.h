@@ -30,14 +30,15 @@ public:
   /// Appends `count` <= free() blocks to `table`, which has room for them.
   /// Allocates nothing.
   void take(int64_t count, std::vector<int32_t> &table) {
-    for (; count > 0; --count) {
-      if (returned.empty()) {
-        table.push_back(static_cast<int32_t>(fresh++));
-      } else {
-        table.push_back(returned.back());
-        returned.pop_back();
-      }
-    }
+    for (; count > 0; --count)
+      table.push_back(takeOne());
+  }
+  int32_t takeOne() {
+    if (returned.empty())
+      return static_cast<int32_t>(fresh++);
+    int32_t block = returned.back();
+    returned.pop_back();
+    return block;
   }
 
   /// To be called before take(): then give() never allocates either.
@@ -50,10 +51,11 @@ public:
   /// Takes the blocks of `table` from `keep` on back.
   void give(std::vector<int32_t> &table, int64_t keep) {
     while (static_cast<int64_t>(table.size()) > keep) {
-      returned.push_back(table.back());
+      giveOne(table.back());
       table.pop_back();
     }
   }
+  void giveOne(int32_t block) { returned.push_back(block); }
 
 private:
   int64_t totalBlocks = 0, reserved = 0;

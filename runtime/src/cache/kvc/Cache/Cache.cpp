@@ -7,6 +7,7 @@
 #include "kvc/Cache/Cache.h"
 
 #include "kvc/Base/Checked.h"
+#include "kvc/Spec/Segments.h"
 
 #include <algorithm>
 
@@ -46,10 +47,20 @@ kvc_status kvc_cache::find(kvc_sequence handle, kvc_diag *diag,
   return KVC_OK;
 }
 
-kvc_cache_view kvc_cache::viewOf(const Sequence &sequence) const {
+kvc_cache_view kvc_cache::viewOf(const Sequence &sequence,
+                                 const CodedEnds &coded) const {
+  kvc_cache_view view = {};
   if (isPaged)
-    return viewOf(sequence.pages.data());
-  return {sequence.run.regions.data(), nullptr, inputs.pointers()};
+    view = viewOf(sequence.pages.data());
+  else
+    view.regions = sequence.run.regions.data();
+  view.inputs = inputs.pointers();
+  if (raw)
+    view.raw = &sequence.rawView;
+  view.key_coded_end = coded.key;
+  view.value_coded_end = coded.value;
+  view.ring_tokens = ringTokens;
+  return view;
 }
 
 kvc_status kvc_cache::createSequence(kvc_diag *diag, kvc_sequence &handle) {
@@ -70,12 +81,13 @@ kvc_status kvc_cache::createSequence(kvc_diag *diag, kvc_sequence &handle) {
     slots.emplace_back();
   }
   slots[slot].isLive = true;
+  slots[slot].coded = slots[slot].nextCoded = codedEnds(slots[slot], 0);
   handle = handleOf(slot, slots[slot].generation);
   return KVC_OK;
 }
 
 void kvc_cache::freeSequence(Sequence &sequence) {
-  releaseBehind(sequence, 0);
+  releaseBehind(sequence, 0, 0);
   uint32_t next = sequence.generation + 1;
   sequence = Sequence();
   sequence.generation = next;
@@ -87,6 +99,15 @@ void kvc_cache::freeSequence(Sequence &sequence) {
 //===----------------------------------------------------------------------===//
 // Append
 //===----------------------------------------------------------------------===//
+
+CodedEnds kvc_cache::codedEnds(const Sequence &sequence, int64_t length) const {
+  if (!raw)
+    return {length, length};
+  return {std::max(sequence.coded.key,
+                   spec::codedEnd(spec->spec, spec::Tensor::Key, length)),
+          std::max(sequence.coded.value,
+                   spec::codedEnd(spec->spec, spec::Tensor::Value, length))};
+}
 
 kvc_status kvc_cache::planAppend(const kvc_append_request &request,
                                  kvc_diag *diag,
@@ -100,7 +121,7 @@ kvc_status kvc_cache::planAppend(const kvc_append_request &request,
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "append.%s: expected a list, got null",
                 request.sequences ? "new_tokens" : "sequences");
-  Checked needed = 0;
+  Checked needed = 0, neededRaw = 0;
   steps.clear();
   for (int64_t i = 0; i < request.count; ++i) {
     const Sequence *sequence = nullptr;
@@ -119,11 +140,16 @@ kvc_status kvc_cache::planAppend(const kvc_append_request &request,
                   static_cast<long long>(i),
                   static_cast<long long>(kMaxInt32 - sequence->committed),
                   static_cast<long long>(tokens));
-    int64_t blocks = blocksFor(sequence->committed + tokens) -
-                     blocksFor(sequence->committed);
-    steps.push_back(
-        {static_cast<uint32_t>(sequence - slots.data()), tokens, blocks});
+    int64_t length = sequence->committed + tokens;
+    CodedEnds coded = codedEnds(*sequence, length);
+    int64_t blocks =
+        blocksFor(bodyTokens(coded)) - blocksFor(bodyTokens(sequence->coded));
+    int64_t rawPages =
+        raw ? raw->missing(sequence->raw, coded.least(), length) : 0;
+    steps.push_back({static_cast<uint32_t>(sequence - slots.data()), tokens,
+                     blocks, rawPages, coded});
     needed = needed + blocks;
+    neededRaw = neededRaw + rawPages;
   }
   std::vector<uint32_t> named;
   named.reserve(steps.size());
@@ -141,7 +167,21 @@ kvc_status kvc_cache::planAppend(const kvc_append_request &request,
                 "append: expected %lld free blocks, got %lld",
                 static_cast<long long>(needed.saturated()),
                 static_cast<long long>(freeBlocks()));
+  if (raw && (!neededRaw.isValid() || neededRaw.get() > raw->blocks().free()))
+    return fail(diag, KVC_OUT_OF_BLOCKS,
+                "append: expected %lld free pages of raw rows, got %lld",
+                static_cast<long long>(neededRaw.saturated()),
+                static_cast<long long>(raw->blocks().free()));
   return KVC_OK;
+}
+
+void kvc_cache::prepareRawRows(const std::vector<AppendStep> &steps) {
+  int64_t pages = 0;
+  for (const AppendStep &step : steps) {
+    Sequence &sequence = slots[step.slot];
+    pages += step.newRawPages;
+    raw->prepare(sequence.raw, sequence.committed + step.newTokens, pages);
+  }
 }
 
 kvc_status kvc_cache::reservePages(const std::vector<AppendStep> &steps) {
@@ -165,8 +205,9 @@ kvc_status kvc_cache::growRuns(const std::vector<AppendStep> &steps,
   std::vector<ContiguousRun> grown(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const Sequence &sequence = slots[steps[i].slot];
-    int64_t length = sequence.committed + steps[i].newTokens;
-    if (length <= sequence.run.capacity)
+    int64_t length = bodyTokens(steps[i].coded);
+    // Kernels read where regions are even if nothing is in them.
+    if (length <= sequence.run.capacity && !sequence.run.regions.empty())
       continue;
     // By half at least, so that appending token after token copies each of them
     // a few times only; but never beyond what the cache may hold.
@@ -177,11 +218,11 @@ kvc_status kvc_cache::growRuns(const std::vector<AppendStep> &steps,
                  std::min(blocksFor(sequence.run.capacity + half), limit));
     KVC_TRY(grown[i].allocate(spec->spec, *device, blocks * blockTokens,
                               isPoisoned, diag));
-    KVC_TRY(copyRun(spec->spec, *device, sequence.run, sequence.committed,
-                    grown[i], diag));
+    KVC_TRY(copyRun(spec->spec, *device, sequence.run,
+                    bodyTokens(sequence.coded), grown[i], diag));
   }
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (grown[i].capacity > 0)
+    if (!grown[i].regions.empty())
       slots[steps[i].slot].run = std::move(grown[i]);
     usedRuns += steps[i].newBlocks;
   }
@@ -190,24 +231,44 @@ kvc_status kvc_cache::growRuns(const std::vector<AppendStep> &steps,
 
 kvc_status kvc_cache::append(const std::vector<AppendStep> &steps,
                              kvc_diag *diag) {
+  if (raw)
+    prepareRawRows(steps);
   KVC_TRY(isPaged ? reservePages(steps) : growRuns(steps, diag));
   for (const AppendStep &step : steps) {
     Sequence &sequence = slots[step.slot];
     sequence.pending = sequence.committed + step.newTokens;
+    sequence.nextCoded = step.coded;
     sequence.isOpen = true;
+    if (!raw)
+      continue;
+    raw->hold(sequence.raw, step.coded.least(), sequence.pending);
+    sequence.rawView = raw->viewOf(sequence.raw);
   }
   return KVC_OK;
 }
 
-void kvc_cache::releaseBehind(Sequence &sequence, int64_t tokens) {
+void kvc_cache::releaseBehind(Sequence &sequence, int64_t tokens,
+                              int64_t body) {
   if (isPaged)
-    pool.give(sequence.pages, blocksFor(tokens));
+    pool.give(sequence.pages, blocksFor(body));
   else
-    usedRuns -= blocksFor(sequence.pending) - blocksFor(tokens);
+    usedRuns -= blocksFor(bodyTokens(sequence.nextCoded)) - blocksFor(body);
+  if (raw)
+    raw->releaseBehind(sequence.raw, tokens);
+}
+
+void kvc_cache::commit(Sequence &sequence) {
+  // Whoever writes rows with kernels of its own says so by committing them.
+  sequence.committed = sequence.written = sequence.pending;
+  sequence.coded = sequence.nextCoded;
+  sequence.isOpen = false;
+  if (raw)
+    raw->releaseBelow(sequence.raw, sequence.coded.least());
 }
 
 void kvc_cache::rollback(Sequence &sequence) {
-  releaseBehind(sequence, sequence.committed);
+  releaseBehind(sequence, sequence.committed, bodyTokens(sequence.coded));
+  sequence.nextCoded = sequence.coded;
   sequence.pending = sequence.written = sequence.committed;
   sequence.isOpen = false;
 }

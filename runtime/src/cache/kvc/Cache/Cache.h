@@ -8,15 +8,24 @@
 #define KVC_CACHE_CACHE_H
 
 #include "kvc/Base/SpecHandle.h"
-#include "kvc/Cache/BlockPool.h"
-#include "kvc/Cache/Regions.h"
+#include "kvc/Cache/RawRows.h"
 #include "kvc/Cache/SchemeRows.h"
 #include "kvc/cache.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace kvc {
+
+/// Where the codes of K and of V end; without segments at the length.
+struct CodedEnds {
+  int64_t key = 0, value = 0;
+
+  int64_t least() const { return std::min(key, value); }
+  int64_t most() const { return std::max(key, value); }
+};
 
 /// A slot of the sequence table and the sequence that lives in it now.
 struct Sequence {
@@ -26,8 +35,14 @@ struct Sequence {
   int64_t committed = 0;      ///< C.
   int64_t pending = 0;        ///< P.
   int64_t written = 0;        ///< Rows that a kernel has written: C or P.
+  CodedEnds coded;            ///< E of the committed tokens.
+  CodedEnds nextCoded;        ///< E with the reservation's tokens.
   std::vector<int32_t> pages; ///< Paged.
   ContiguousRun run;          ///< Contiguous.
+  RawTable raw;               ///< With segments.
+  kvc_cache_view rawView = {};
+
+  bool isWritten() const { return written == pending; }
 };
 
 /// What an append does to one sequence.
@@ -35,6 +50,8 @@ struct AppendStep {
   uint32_t slot;
   int64_t newTokens;
   int64_t newBlocks;
+  int64_t newRawPages;
+  CodedEnds coded; ///< With the new tokens.
 };
 
 } // namespace kvc
@@ -46,6 +63,8 @@ struct kvc_cache {
   const kvc_device *device = nullptr;
   bool isPaged = false, isPoisoned = false;
   int64_t blockTokens = 0; ///< Tokens of a page; 64 where contiguous.
+  int64_t ringTokens = 0;  ///< Ring: that a sequence keeps; else 0.
+  int64_t maxQueries = 0;  ///< Ring: that attend in one call.
   int64_t maxSequences = 0;
 
   kvc::SchemeRows inputs;
@@ -53,6 +72,7 @@ struct kvc_cache {
   kvc::Memory memory;                  ///< Paged, unless borrowed.
   std::vector<kvc_region> regions;     ///< Paged: K's, then V's.
   int64_t totalRuns = 0, usedRuns = 0; ///< Contiguous: blocks of 64 tokens.
+  std::optional<kvc::RawRows> raw;     ///< With segments.
 
   std::vector<kvc::Sequence> slots;
   std::vector<uint32_t> freeSlots;
@@ -68,26 +88,45 @@ struct kvc_cache {
                   const kvc::Sequence *&sequence) const;
   kvc_status find(kvc_sequence handle, kvc_diag *diag,
                   kvc::Sequence *&sequence);
+  /// Tokens of a sequence that lie in its blocks.
+  int64_t bodyTokens(const kvc::CodedEnds &coded) const {
+    int64_t tokens = coded.most() - spec->spec.segments.sink;
+    return ringTokens ? std::min(tokens, ringTokens) : tokens;
+  }
   /// What kernels read of the pages in `table`; paged.
   kvc_cache_view viewOf(const int32_t *table) const {
-    return {regions.data(), table, inputs.pointers()};
+    kvc_cache_view view = {};
+    view.regions = regions.data();
+    view.page_table = table;
+    view.inputs = inputs.pointers();
+    return view;
   }
-  /// What kernels read of a sequence.
-  kvc_cache_view viewOf(const kvc::Sequence &sequence) const;
+  /// What kernels read of a sequence whose codes end at `coded`.
+  kvc_cache_view viewOf(const kvc::Sequence &sequence,
+                        const kvc::CodedEnds &coded) const;
+  /// The same of the tokens that are written.
+  kvc_cache_view viewOf(const kvc::Sequence &sequence) const {
+    return viewOf(sequence,
+                  sequence.isWritten() ? sequence.nextCoded : sequence.coded);
+  }
 
   kvc_status createSequence(kvc_diag *diag, kvc_sequence &handle);
   void freeSequence(kvc::Sequence &sequence);
   kvc_status planAppend(const kvc_append_request &request, kvc_diag *diag,
                         std::vector<kvc::AppendStep> &steps) const;
   kvc_status append(const std::vector<kvc::AppendStep> &steps, kvc_diag *diag);
+  void commit(kvc::Sequence &sequence);
   void rollback(kvc::Sequence &sequence);
 
 private:
+  kvc::CodedEnds codedEnds(const kvc::Sequence &sequence, int64_t length) const;
+  void prepareRawRows(const std::vector<kvc::AppendStep> &steps);
   kvc_status reservePages(const std::vector<kvc::AppendStep> &steps);
   kvc_status growRuns(const std::vector<kvc::AppendStep> &steps,
                       kvc_diag *diag);
-  /// Gives back what lies behind the first `tokens` tokens.
-  void releaseBehind(kvc::Sequence &sequence, int64_t tokens);
+  /// Gives back what lies behind the first `tokens` tokens and codes of `body`
+  /// tokens.
+  void releaseBehind(kvc::Sequence &sequence, int64_t tokens, int64_t body);
 };
 
 #endif // KVC_CACHE_CACHE_H

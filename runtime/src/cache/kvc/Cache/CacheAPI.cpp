@@ -7,8 +7,10 @@
 #include "kvc/Base/Checked.h"
 #include "kvc/Base/Struct.h"
 #include "kvc/Cache/Cache.h"
+#include "kvc/Spec/Segments.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace kvc;
 using layout::TargetFamily;
@@ -162,6 +164,55 @@ kvc_status borrowPages(kvc_cache &cache, const kvc_page_memory &lent,
                       bytes[1], diag);
 }
 
+/// Tokens that each sequence of a ring keeps: whole blocks of whatever divides
+/// its memory.
+kvc_status sizeRing(const kvc_cache_options &options, kvc_cache &cache,
+                    kvc_diag *diag) {
+  const spec::Spec &spec = cache.spec->spec;
+  if (options.max_queries < 0 || options.max_queries > kMaxInt32)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "options.max_queries: expected 0 to %lld, got %lld",
+                static_cast<long long>(kMaxInt32),
+                static_cast<long long>(options.max_queries));
+  if (spec.layout.kind != spec::LayoutKind::Ring)
+    return KVC_OK;
+  cache.maxQueries = std::max<int64_t>(options.max_queries, 1);
+  Checked block = cache.blockTokens;
+  for (Tensor tensor : {Tensor::Key, Tensor::Value})
+    if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor);
+        scheme && block.isValid())
+      block = block * (scheme->blockTokens() /
+                       std::gcd(block.get(), scheme->blockTokens()));
+  int64_t least = *spec.attention.window + cache.maxQueries - 1;
+  Checked tokens =
+      block.isValid() ? block * divideCeil(least, block.get()) : block;
+  if (!tokens.isValid())
+    return fail(diag, KVC_FAILED,
+                "memory: expected a ring of fewer than 2^63 tokens, got more");
+  cache.ringTokens = tokens.get();
+  return KVC_OK;
+}
+
+kvc_status allocateRawRows(const kvc_cache_options &options, kvc_cache &cache,
+                           kvc_diag *diag) {
+  const spec::Spec &spec = cache.spec->spec;
+  if (options.raw_pages < 0 || options.raw_pages > kMaxInt32)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "options.raw_pages: expected 0 to %lld, got %lld",
+                static_cast<long long>(kMaxInt32),
+                static_cast<long long>(options.raw_pages));
+  if (!spec::hasSegments(spec))
+    return KVC_OK;
+  Checked tokens = Checked(cache.totalBlocks()) * cache.blockTokens;
+  int64_t pages =
+      options.raw_pages
+          ? options.raw_pages
+          : RawRows::pagesFor(spec, cache.maxSequences, tokens.saturated());
+  cache.raw.emplace();
+  return cache.raw->allocate(spec, *cache.device, pages, cache.isPoisoned,
+                             diag);
+}
+
 kvc_status checkCache(const kvc_cache *cache, kvc_diag *diag) {
   return cache ? KVC_OK
                : fail(diag, KVC_INVALID_ARGUMENT,
@@ -200,6 +251,7 @@ extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
         given.max_sequences ? given.max_sequences : kDefaultSequences;
     int64_t blocks = 0;
     KVC_TRY(blocksOf(given, *made, diag, blocks));
+    KVC_TRY(sizeRing(given, *made, diag));
     if (made->isPaged)
       made->pool = BlockPool(blocks, 1);
     else
@@ -208,6 +260,7 @@ extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
       KVC_TRY(borrowPages(*made, *given.borrowed, diag));
     else if (made->isPaged)
       KVC_TRY(allocatePages(*made, diag));
+    KVC_TRY(allocateRawRows(given, *made, diag));
     *cache = made.release();
     return KVC_OK;
   });
@@ -328,9 +381,7 @@ extern "C" kvc_status kvc_cache_commit(kvc_cache *cache, kvc_sequence sequence,
                 "accepted: expected the %lld reserved tokens, got %lld",
                 static_cast<long long>(reserved),
                 static_cast<long long>(accepted));
-  // Whoever writes rows with kernels of its own says so by committing them.
-  found->committed = found->written = found->pending;
-  found->isOpen = false;
+  cache->commit(*found);
   return KVC_OK;
 }
 
@@ -356,6 +407,23 @@ extern "C" kvc_status kvc_cache_get_view(const kvc_cache *cache,
   const Sequence *found = nullptr;
   KVC_TRY(cache->find(sequence, diag, found));
   *view = cache->viewOf(*found);
+  return KVC_OK;
+}
+
+extern "C" kvc_status kvc_cache_coded_end(const kvc_cache *cache,
+                                          kvc_sequence sequence,
+                                          kvc_tensor tensor, kvc_diag *diag,
+                                          int64_t *end) {
+  KVC_TRY(checkCache(cache, diag));
+  KVC_TRY(requirePointer(end, "end", diag));
+  if (tensor != KVC_KEY && tensor != KVC_VALUE)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "tensor: expected KVC_KEY or KVC_VALUE, got %d",
+                static_cast<int>(tensor));
+  const Sequence *found = nullptr;
+  KVC_TRY(cache->find(sequence, diag, found));
+  kvc_cache_view view = cache->viewOf(*found);
+  *end = tensor == KVC_KEY ? view.key_coded_end : view.value_coded_end;
   return KVC_OK;
 }
 
@@ -418,6 +486,12 @@ extern "C" kvc_status kvc_cache_get_stats(const kvc_cache *cache,
         std::count_if(cache->slots.begin(), cache->slots.end(),
                       [](const Sequence &slot) { return slot.isLive; });
     result.bytes = cache->memory.bytes();
+    if (cache->raw) {
+      result.bytes += cache->raw->bytes();
+      result.raw_total = cache->raw->blocks().total();
+      result.raw_used = result.raw_total - 1 - cache->raw->blocks().free();
+      result.raw_free = cache->raw->blocks().free();
+    }
     for (const Sequence &slot : cache->slots)
       result.bytes += slot.run.memory.bytes();
     return writeStruct(result, "stats", diag, stats);

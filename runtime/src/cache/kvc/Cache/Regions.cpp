@@ -59,7 +59,6 @@ static kvc_status copyRegion(const kvc_device &device, const kvc_region &from,
 kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
                         const ContiguousRun &from, int64_t tokens,
                         ContiguousRun &to, kvc_diag *diag) {
-  int64_t pages = divideCeil(tokens, layout::kContiguousPageTokens);
   int64_t heads = spec.attention.kvHeads;
   if (from.regions.empty())
     return KVC_OK;
@@ -67,17 +66,22 @@ kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
   for (Tensor tensor : {Tensor::Key, Tensor::Value}) {
     layout::TensorStrides strides =
         layout::tensorStrides(spec, tensor, TargetFamily::Host, from.capacity);
+    layout::PageLayout layout =
+        layout::pageLayout(spec, tensor, TargetFamily::Host);
     size_t count = strides.regions.size();
     if (strides.record && count > 0) {
       // Regions lie in each other: one copy of them all.
       kvc_region source = from.regions[first], target = to.regions[first];
       source.base -= strides.regions[0].offset;
       target.base -= strides.regions[0].offset;
-      KVC_TRY(copyRegion(device, source, pages, heads, target, diag));
+      KVC_TRY(copyRegion(device, source,
+                         divideCeil(tokens, layout::kContiguousPageTokens),
+                         heads, target, diag));
     } else {
-      for (size_t i = first; i < first + count; ++i)
-        KVC_TRY(copyRegion(device, from.regions[i], pages, heads, to.regions[i],
-                           diag));
+      for (size_t i = 0; i < count; ++i)
+        KVC_TRY(copyRegion(device, from.regions[first + i],
+                           divideCeil(tokens, layout.regions[i].pageTokens),
+                           heads, to.regions[first + i], diag));
     }
     first += count;
   }

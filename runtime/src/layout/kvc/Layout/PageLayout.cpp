@@ -124,7 +124,8 @@ struct RegionOrder {
   /// Rows that do not fill bytes, and what lies in records: digits of inner and
   /// outer that are steps instead.
   std::vector<Step> innerSteps = {}, outerSteps = {};
-  int64_t offset = 0; ///< Inside of a record.
+  int64_t offset = 0;     ///< Inside of a record.
+  int64_t pageTokens = 0; ///< Of this region; 0: those of the layout.
 
   /// Bytes of one head inside a page, below the head's stride.
   int64_t innerBytes() const {
@@ -210,6 +211,10 @@ RegionOrder rowsOf(RegionKind kind, unsigned part, unsigned width, Dim dim,
   return rows;
 }
 
+int64_t pageTokensOf(const TensorOrder &order, const RegionOrder &region) {
+  return region.pageTokens ? region.pageTokens : order.pageTokens;
+}
+
 void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
                 TargetFamily family, TensorOrder &result) {
   const spec::PartScheme &part = spec::schemeOf(spec, tensor)->parts[number];
@@ -232,18 +237,24 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
 
   if (part.scale && !part.scale->isStatic) {
     int64_t blockTokens = part.scale->tokens;
-    assert(tokens % blockTokens == 0 && "refused: scale blocks across pages");
-    Digit t = digitOf('t', tokens / blockTokens, blockTokens);
+    int64_t metaTokens = tokens % blockTokens == 0 ? tokens : blockTokens;
+    assert((metaTokens == tokens || !result.isPaged) &&
+           "refused: scale blocks across pages");
+    Digit t = digitOf('t', metaTokens / blockTokens, blockTokens);
     // Beside contiguous "auto" codes rows too: blocks of tokens need not divide
     // a page.
     RegionOrder scales =
         rowsOf(RegionKind::Scales, number, spec::bitsOf(part.scale->dtype), 'b',
                part.blocks(), t, result.heads, isHnd);
     if (derived && result.isPaged) {
+      // Tokens share a load, or else channels.
+      Digits tokens = digitsOf('t', t.count, t.place),
+             blocks = digitsOf('b', part.blocks());
       scales.inner =
-          join(digitsOf('t', t.count, t.place), digitsOf('b', part.blocks()));
+          blockTokens == 1 ? join(tokens, blocks) : join(blocks, tokens);
       scales.outer = {};
     }
+    scales.pageTokens = metaTokens;
     result.regions.push_back(scales);
     if (part.zero != spec::Zero::None) {
       scales.kind = RegionKind::Zeros;
@@ -379,8 +390,9 @@ PageLayout pageLayoutOf(const TensorOrder &order) {
     int64_t offset = order.record    ? region.offset
                      : order.isPaged ? layout.bytes
                                      : 0;
-    layout.regions.push_back(
-        {region.kind, region.part, storageOf(order, region), offset});
+    layout.regions.push_back({region.kind, region.part,
+                              storageOf(order, region), offset,
+                              pageTokensOf(order, region)});
     if (order.record == 0)
       layout.bytes += align(region.pageBytes(order.heads));
   }
@@ -455,15 +467,16 @@ TensorStrides tensorStrides(const spec::Spec &spec, Tensor tensor,
   }
   assert(capacity % order.pageTokens == 0 &&
          "a contiguous cache grows by whole pages");
-  int64_t pages = capacity / order.pageTokens;
   if (order.record) {
     int64_t page = order.record * order.heads * order.pageTokens;
     for (const RegionOrder &region : order.regions)
       strides.regions.push_back({region.offset, page, order.record});
-    strides.bytes = align(page * pages);
+    strides.bytes = align(page * (capacity / order.pageTokens));
     return strides;
   }
   for (const RegionOrder &region : order.regions) {
+    int64_t tokens = pageTokensOf(order, region);
+    int64_t pages = (capacity + tokens - 1) / tokens;
     int64_t inner = region.innerBytes(), page = region.pageBytes(order.heads);
     strides.regions.push_back({strides.bytes, order.headsOutside ? inner : page,
                                order.headsOutside ? inner * pages : inner});

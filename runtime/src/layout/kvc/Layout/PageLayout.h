@@ -85,6 +85,9 @@ struct Region {
   /// Bytes from the start of the page slice; of contiguous caches those inside
   /// of a record.
   int64_t offset = 0;
+  /// Tokens of a page of this region: those of the layout, but contiguous
+  /// metadata whose scale blocks do not divide them have pages of one block.
+  int64_t pageTokens = 0;
 };
 
 /// How the page slice of one tensor is laid out.

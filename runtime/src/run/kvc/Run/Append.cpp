@@ -19,6 +19,7 @@ struct AppendRun {
   kvc_cache_view view;
   int64_t source;               ///< Row of k and v.
   int64_t tokenBegin, tokenEnd; ///< In the view.
+  CodedEnds coded;              ///< Afterwards; with segments.
 };
 
 /// The inputs of an append.
@@ -63,6 +64,8 @@ void addRun(const Inputs &inputs, const AppendRun &run, AppendWork &work) {
   args.value_head_stride = inputs.value.headStride;
   args.token_begin = run.tokenBegin;
   args.token_end = run.tokenEnd;
+  args.key_coded_end = run.coded.key;
+  args.value_coded_end = run.coded.value;
   for (int64_t head = 0; head < inputs.key.heads; ++head) {
     args.kv_head = head;
     work.args.push_back(args);
@@ -101,8 +104,9 @@ kvc_status prepareReserved(const kvc_module &module, const kvc_batch &batch,
       continue;
     work.sequences.push_back(sequence);
     addRun(inputs,
-           {batch.cache->viewOf(*sequence), batch.token_start[i],
-            sequence->committed, sequence->pending},
+           {batch.cache->viewOf(*sequence, sequence->coded),
+            batch.token_start[i], sequence->committed, sequence->pending,
+            sequence->nextCoded},
            work);
   }
   // Two threads must not append to one sequence.
@@ -188,6 +192,10 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch.slot_mapping: expected a paged cache, got a contiguous "
                 "one");
+  if (cache.raw)
+    return fail(diag, KVC_UNSUPPORTED,
+                "batch.slot_mapping: expected a spec without segments, got one "
+                "with them");
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
     const spec::Scheme *scheme = spec::schemeOf(module.spec->spec, tensor);
     if (scheme && scheme->blockTokens() != 1)
@@ -208,7 +216,7 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
     work.pages.push_back(static_cast<int32_t>(run.page));
     addRun(inputs,
            {cache.viewOf(&work.pages.back()), run.source, run.tokenBegin,
-            run.tokenBegin + run.tokens},
+            run.tokenBegin + run.tokens, CodedEnds()},
            work);
   }
   for (size_t start : starts)

@@ -186,8 +186,8 @@ kvc_status AttendRun::attendRows(const BatchEntry &entry,
                                  const kvc_kernel_info &kernel, Range rows,
                                  kvc_diag *diag) {
   plan.splits.clear();
-  splitKeys(Visibility(attention), kernel, attention.group(), entry.tokens,
-            entry.length, rows, plan.splits);
+  splitKeys(Visibility(plan.module->spec->spec), kernel, attention.group(),
+            entry.tokens, entry.length, rows, plan.splits);
   UnitLayout layout(rows.end - rows.begin, attention.valueDim,
                     int64_t(plan.splits.size()));
   int64_t allFloats = plan.workspace.bytes() / int64_t(sizeof(float));

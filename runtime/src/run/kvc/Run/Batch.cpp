@@ -95,6 +95,10 @@ kvc_status checkTables(const kvc_batch &batch, kvc_diag *diag) {
         diag, KVC_INVALID_ARGUMENT,
         "batch.sequences: expected handles with a contiguous cache, got "
         "null");
+  if (batch.cache->raw)
+    return fail(diag, KVC_UNSUPPORTED,
+                "batch.block_table: expected a spec without segments, got one "
+                "with them");
   if (!batch.lengths || !batch.block_table)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch: expected sequences or lengths and block_table, got no "
@@ -134,7 +138,14 @@ kvc_status kvc::resolveAttend(const kvc_batch &batch, bool isAppending,
             "written, got none",
             static_cast<long long>(i),
             static_cast<long long>(sequence->pending - sequence->written));
-      entry.view = batch.cache->viewOf(*sequence);
+      if (batch.cache->ringTokens && entry.tokens > batch.cache->maxQueries)
+        return fail(diag, KVC_UNSUPPORTED,
+                    "batch.sequences[%lld]: expected at most the cache's "
+                    "max_queries (%lld), got %lld queries",
+                    static_cast<long long>(i),
+                    static_cast<long long>(batch.cache->maxQueries),
+                    static_cast<long long>(entry.tokens));
+      entry.view = batch.cache->viewOf(*sequence, sequence->nextCoded);
       entry.length = sequence->pending;
     } else {
       KVC_TRY(resolveTable(batch, i, diag, entry));

@@ -50,23 +50,28 @@ void kvc::splitKeys(const Visibility &visibility, const kvc_kernel_info &kernel,
   // A window that reaches down to the sinks is one range with them.
   if (begin <= sinks)
     begin = sinks = 0;
-  int64_t tile = kernel.tile_tokens;
+  // The sink segment is a tile of its own and belongs to the first split.
+  int64_t tile = kernel.tile_tokens, origin = visibility.origin;
   auto roundUp = [&](int64_t key) {
-    return std::min(divideCeil(key, tile) * tile, length);
+    if (key <= origin)
+      return key > 0 ? std::min(origin, length) : 0;
+    return std::min(origin + divideCeil(key - origin, tile) * tile, length);
+  };
+  auto splitOf = [&](int64_t key) {
+    return std::max<int64_t>(key - origin, 0) / kernel.split_tokens;
   };
   auto add = [&](int64_t from, int64_t to) {
     for (int64_t key = from; key < to;) {
-      int64_t next = (key / kernel.split_tokens + 1) * kernel.split_tokens;
+      int64_t next = origin + (splitOf(key) + 1) * kernel.split_tokens;
       splits.push_back({key, std::min(next, to)});
       key = next;
     }
   };
-  int64_t low = roundDown(begin, tile), high = roundUp(end);
-  int64_t sinkEnd = roundUp(sinks);
+  int64_t low = begin < origin ? 0 : origin + roundDown(begin - origin, tile);
+  int64_t high = roundUp(end), sinkEnd = roundUp(sinks);
   // Sinks and window may meet in one split or even in one tile; kernels skip
   // what lies between them.
-  if (sinkEnd > 0 && roundDown(sinkEnd - 1, kernel.split_tokens) ==
-                         roundDown(low, kernel.split_tokens)) {
+  if (sinkEnd > 0 && splitOf(sinkEnd - 1) == splitOf(low)) {
     add(0, high);
     return;
   }
@@ -78,7 +83,9 @@ int64_t kvc::maxSplits(const Visibility &visibility,
                        const kvc_kernel_info &kernel, int64_t group,
                        int64_t queries, int64_t length, int64_t rows) {
   int64_t split = kernel.split_tokens;
-  int64_t all = divideCeil(length, split);
+  int64_t all = std::max<int64_t>(
+      divideCeil(std::max<int64_t>(length - visibility.origin, 0), split),
+      length > 0);
   if (visibility.window == 0)
     return all;
   // Rows of one item belong to so many queries, each of which moves the window

@@ -30,10 +30,13 @@ struct Visibility {
   bool isCausal;
   int64_t window; ///< 0: none.
   int64_t sinks;  ///< Keys that stay visible beyond the window.
+  int64_t origin; ///< Tiles begin here: the end of the sink segment.
 
-  explicit Visibility(const spec::Attention &attention)
+  explicit Visibility(const spec::Attention &attention, int64_t origin = 0)
       : isCausal(attention.causal), window(attention.window.value_or(0)),
-        sinks(attention.windowSinks) {}
+        sinks(attention.windowSinks), origin(origin) {}
+  explicit Visibility(const spec::Spec &spec)
+      : Visibility(spec.attention, spec.segments.sink) {}
 };
 
 /// The kernel for `queries` queries of one sequence; see
@@ -45,8 +48,9 @@ const kvc_kernel_info &attendKernel(const kvc_module &module, int64_t queries);
 int64_t rowsOfItem(const kvc_module &module, const kvc_kernel_info &kernel);
 
 /// Appends to `splits` the key ranges for rows [rows.begin, rows.end) of
-/// `queries` queries on `length` keys: the multiples of split_tokens between
-/// which some row sees a key, clipped to the tiles that hold such keys.
+/// `queries` queries on `length` keys: the multiples of split_tokens behind the
+/// sink segment, and 0, between which some row sees a key, clipped to the tiles
+/// that hold such keys.
 void splitKeys(const Visibility &visibility, const kvc_kernel_info &kernel,
                int64_t group, int64_t queries, int64_t length, Range rows,
                std::vector<Range> &splits);

@@ -55,8 +55,8 @@ kvc_status addSequence(const kvc_module &module, const kvc_kernel_info &kernel,
   const spec::Attention &attention = module.spec->spec.attention;
   int64_t rows = queries * attention.group();
   int64_t unitRows = std::min(rows, rowsOfItem(module, kernel));
-  int64_t splits = maxSplits(Visibility(attention), kernel, attention.group(),
-                             queries, length, unitRows);
+  int64_t splits = maxSplits(Visibility(module.spec->spec), kernel,
+                             attention.group(), queries, length, unitRows);
   // Rows are below 2^23 and splits below 2^31, but together they may not fit.
   Checked bytes = Checked(unitRows + kLineFloats) *
                   (attention.valueDim + 2 * kLineFloats) * (splits + 1) *

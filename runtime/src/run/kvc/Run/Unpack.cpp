@@ -153,6 +153,17 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                   static_cast<long long>(found->written),
                   static_cast<long long>(token_begin),
                   static_cast<long long>(token_end));
+    kvc_cache_view view = cache->viewOf(*found);
+    int64_t kept =
+        std::max(view.key_coded_end, view.value_coded_end) - cache->ringTokens;
+    if (cache->ringTokens && token_end > spec.segments.sink &&
+        std::max(token_begin, spec.segments.sink) < kept)
+      return fail(diag, KVC_INVALID_ARGUMENT,
+                  "tokens: expected a range in the sink or from %lld on, which "
+                  "the ring keeps, got %lld to %lld",
+                  static_cast<long long>(kept),
+                  static_cast<long long>(token_begin),
+                  static_cast<long long>(token_end));
     return unpack(*cache, *module, *found, {token_begin, token_end}, threads,
                   diag, wanted);
   });

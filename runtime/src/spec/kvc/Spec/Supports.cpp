@@ -15,19 +15,8 @@
 
 using namespace kvc::spec;
 
-static const char *unsupportedScale(const Scale &scale) {
-  if (!scale.isStatic && scale.tokens != 1)
-    return "not lowered yet: scale.tokens above 1";
-  return nullptr;
-}
-
 static const char *unsupportedPart(const PartScheme &part) {
-  if (part.scale)
-    if (const char *reason = unsupportedScale(*part.scale))
-      return reason;
-  if (part.outliers != 0)
-    return "not lowered yet: outliers";
-  return nullptr;
+  return part.outliers != 0 ? "not lowered yet: outliers" : nullptr;
 }
 
 /// Whether one part has all channels that RoPE rotates.
@@ -55,9 +44,5 @@ const char *kvc::spec::unsupportedReason(const Spec &spec) {
   if (spec.value)
     if (const char *reason = unsupportedScheme(*spec.value))
       return reason;
-  if (spec.segments != Segments())
-    return "not lowered yet: segments";
-  if (spec.layout.kind == LayoutKind::Ring)
-    return "not lowered yet: layout ring";
   return nullptr;
 }
