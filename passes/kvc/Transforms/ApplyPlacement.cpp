@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -112,8 +113,11 @@ private:
     if (!scale || scaleInRegisters)
       return ContractOp::create(b, type, lhs, codes);
     switch (*dequantize.getScalePlace()) {
-    case Place::Score:
     case Place::Output:
+      if (scaleBehindLoop())
+        return ContractOp::create(b, type, lhs, codes);
+      [[fallthrough]];
+    case Place::Score:
       return b.mul(ContractOp::create(b, type, lhs, codes),
                    b.broadcast(scale, type));
     case Place::Query:
@@ -136,6 +140,25 @@ private:
       break;
     }
     llvm_unreachable("handled above");
+  }
+
+  /// Where the result is summed over tiles, from zero, and the scale is the
+  /// same for all of them, it multiplies the sum once, at the end. False if it
+  /// does not.
+  bool scaleBehindLoop() {
+    Value scale = dequantize.getScale();
+    std::optional<CarriedSum> sum = CarriedSum::of(contract.getResult());
+    if (!sum || !sum->getLoop().isDefinedOutsideOfLoop(scale))
+      return false;
+    auto result = cast<OpResult>(sum->getResult());
+    if (!matchPattern(sum->getLoop().getTiedLoopInit(result)->get(),
+                      m_AnyZeroFloat()))
+      return false;
+    b.setInsertionPointAfter(sum->getLoop());
+    Value total = b.mul(result, b.broadcast(scale, result.getType()));
+    result.replaceAllUsesExcept(total, total.getDefiningOp());
+    b.setInsertionPoint(contract);
+    return true;
   }
 
   /// The rows times the scale, with its blocks of channels.
