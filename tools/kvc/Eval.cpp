@@ -39,7 +39,7 @@ constexpr int kWarmUpSteps = 5;
 
 struct EvalOptions {
   std::vector<std::string> specs, inputs;
-  std::string presets, svg;
+  std::string presets, schemeInputs, svg;
   std::string cpu = "host";
   int64_t threads = 1;
   bool json = false;
@@ -226,7 +226,8 @@ EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
   ScoreSums scores;
   BitSums bits;
   for (const std::string &file : options.inputs) {
-    const BatchInputs inputs = readInputs(file, engine.spec());
+    const BatchInputs inputs =
+        readInputs(file, engine.spec(), options.schemeInputs);
     const LastQueries last = lastQueriesOf(inputs, info);
     if (last.sequences.empty())
       throw Failure(file + ": has no query with a key, expected at least one");
@@ -297,6 +298,8 @@ void eval(const EvalOptions &options) {
     files.protect("SPEC", path);
   for (const std::string &path : options.inputs)
     files.protect("--inputs", path);
+  if (!options.schemeInputs.empty())
+    files.protect("--static", options.schemeInputs);
   OutputFile *svg =
       options.svg.empty() ? nullptr : &files.open("--svg", options.svg);
   const std::vector<Candidate> candidates = candidatesOf(options);
@@ -336,6 +339,9 @@ void kvc::addEvalCommand(CLI::App &app) {
            "Safetensors files as kvc run reads them; errors and times "
            "are over all of them.")
       ->required();
+  addFile(*command, "--static", options->schemeInputs,
+          "File of what the schemes take beside k and v, as kvc calibrate "
+          "writes it; default: each of --inputs.");
   command
       ->add_option("--preset", options->presets,
                    "Presets by name, as kvc presets lists them; their "

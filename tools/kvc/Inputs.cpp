@@ -129,7 +129,16 @@ private:
 
 } // namespace
 
-BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle) {
+static void readSchemeValues(const Reader &reader, const kvc_spec *spec,
+                             BatchInputs &inputs) {
+  for (const kvc_input_info &input : schemeInputsOf(spec))
+    inputs.schemeValues.push_back(
+        {input.name,
+         reader.floats(input.name, {input.kv_heads, input.columns})});
+}
+
+BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle,
+                       const std::string &schemeFile) {
   const kvc_spec_info spec = specInfoOf(specHandle);
   safetensors::Expected<safetensors::File> file = safetensors::read(path);
   if (!file)
@@ -155,10 +164,16 @@ BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle) {
     inputs.alibiSlopes = reader.perHead("alibi_slopes", spec.q_heads, false);
   if (spec.sink_logits)
     inputs.sinkLogits = reader.perHead("sink_logits", spec.q_heads, true);
-  for (const kvc_input_info &input : schemeInputsOf(specHandle))
-    inputs.schemeValues.push_back(
-        {input.name,
-         reader.floats(input.name, {input.kv_heads, input.columns})});
+  if (schemeFile.empty()) {
+    readSchemeValues(reader, specHandle, inputs);
+    return inputs;
+  }
+  safetensors::Expected<safetensors::File> other =
+      safetensors::read(schemeFile);
+  if (!other)
+    throw Failure(other.error().str());
+  readSchemeValues(Reader(schemeFile, *other), specHandle, inputs);
+  inputs.place = schemeFile;
   return inputs;
 }
 

@@ -23,8 +23,8 @@ using namespace kvc;
 namespace {
 
 struct RunOptions {
-  std::string spec, inputs, output, device = "host", dumpCache, stats, fastMath,
-                                    cpu;
+  std::string spec, inputs, schemeInputs, output, device = "host", dumpCache,
+                                                  stats, fastMath, cpu;
   int64_t appendChunk = 0, threads = 0;
   bool poison = false, json = false;
 };
@@ -72,6 +72,8 @@ void run(const RunOptions &options) {
   OutputFiles files;
   files.protect("SPEC", options.spec);
   files.protect("--inputs", options.inputs);
+  if (!options.schemeInputs.empty())
+    files.protect("--static", options.schemeInputs);
   OutputFile &output = files.open("--output", options.output);
   OutputFile *dumpFile = options.dumpCache.empty()
                              ? nullptr
@@ -89,7 +91,8 @@ void run(const RunOptions &options) {
   const Engine engine(compiler.get(), readFile(options.spec), options.spec,
                       compileOptionsFor(target));
   progress.begin("reading " + options.inputs);
-  const BatchInputs inputs = readInputs(options.inputs, engine.spec());
+  const BatchInputs inputs =
+      readInputs(options.inputs, engine.spec(), options.schemeInputs);
   const Threads threads(options.threads);
   const CacheHandle cache = engine.createCache(inputs, options.poison);
   std::vector<kvc_sequence> sequences;
@@ -151,6 +154,9 @@ void kvc::addRunCommand(CLI::App &app) {
           "Safetensors with q, k, v, cu_seqlens_q, cu_seqlens_kv and "
           "what else the spec asks for.")
       ->required();
+  addFile(*command, "--static", options->schemeInputs,
+          "File of what the schemes take beside k and v, as kvc calibrate "
+          "writes it; default: --inputs.");
   addFile(*command, "--output", options->output,
           "Gets out and lse (safetensors).")
       ->required();

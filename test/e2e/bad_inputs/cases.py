@@ -202,6 +202,7 @@ ARGUMENTS = [
     bad_args("level with another device", 2, "--cpu", *RUN, "--device", "sim", "--cpu", "portable"),
     bad_args("unknown level", 2, "--cpu", *RUN, "--cpu", "x86-64-v5"),
     bad_args("unknown fast math", 2, "--fast-math", *RUN, "--fast-math", "q4"),
+    bad_args("output is the file of --static", 2, "--output", *RUN, "--static", "./{out}"),
     bad_args("no such spec", 1, "none.json", "run", "none.json", "--inputs", "{in}", "--output", "{out}"),
     bad_args("no such input", 1, "none", "run", "{spec}", "--inputs", "none", "--output", "{out}"),
     bad_args("a spec without end", 1, "at most", "run", "/dev/zero", "--inputs", "{in}", "--output", "{out}"),
