@@ -110,8 +110,8 @@ std::string str(const Step &step);
 /// are added to that.
 struct Storage {
   Digits addr;
-  unsigned width = 8; ///< Bits of an element.
-  std::vector<Step> steps = {};
+  unsigned width = 8;           ///< Bits of an element.
+  std::vector<Step> steps = {}; // NOLINT(readability-redundant-member-init)
 
   bool operator==(const Storage &) const = default;
 };

@@ -123,6 +123,7 @@ struct RegionOrder {
   Digits inner, outer;
   /// Rows that do not fill bytes, and what lies in records: digits of inner and
   /// outer that are steps instead.
+  // NOLINTNEXTLINE(readability-redundant-member-init)
   std::vector<Step> innerSteps = {}, outerSteps = {};
   int64_t offset = 0;     ///< Inside of a record.
   int64_t pageTokens = 0; ///< Of this region; 0: those of the layout.
