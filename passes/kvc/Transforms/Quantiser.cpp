@@ -186,9 +186,10 @@ private:
     Value isFirst =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, numbers(tile),
                               b.broadcast(first, tile.getType()));
-    // One term is no zero, so the sum is that term; a sum of zeros is +0.
-    return reduce(ReductionKind::Add,
-                  b.select(isFirst, tile, b.constantLike(tile, 0.0)));
+    // One term is no zero, so the sum is that term. A sum of zeros is +0, but
+    // for -0 alone in its block.
+    return positive(reduce(ReductionKind::Add,
+                           b.select(isFirst, tile, b.constantLike(tile, 0.0))));
   }
 
   /// The number of each element in its block, token-major.
