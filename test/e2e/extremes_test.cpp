@@ -53,44 +53,76 @@ constexpr const char *kRaw = R"({"codec": "f32"})";
 constexpr const char *kCodes =
     R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})";
 
+void checkExtreme(kvc_compiler *compiler, const Extreme &extreme,
+                  const char *query, const std::string &scheme) {
+  const std::string text =
+      std::string(R"({"kvc": 1, "name": "extremes", "attention": )"
+                  R"({"q_heads": 4, "kv_heads": 2, "head_dim": 32, )") +
+      extreme.attention + R"(}, "io": {"query": ")" + query + R"("}, "key": )" +
+      scheme + R"(, "value": )" + scheme + "}";
+  SCOPED_TRACE(text);
+  const auto spec = spec::parseSpec(text);
+  ASSERT_TRUE(spec) << spec.error().str();
+  const Lengths lengths[] = {{1, 70}, {5, 9}};
+  Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
+  const FloatFormat &format = spec->io.query == spec::DType::F32 ? kF32 : kBF16;
+  auto multiply = [&](std::vector<float> &values, double factor) {
+    for (float &x : values)
+      x = roundTo(format, x * factor);
+  };
+  multiply(inputs.q, extreme.query);
+  multiply(inputs.k, extreme.key);
+  multiply(inputs.v, extreme.value);
+  if (extreme.slope != 0)
+    for (float &x : inputs.slopes)
+      x = extreme.slope;
+  const Answer expected = answer(*spec, inputs);
+  const std::string target = "host";
+  const Engine engine(compiler, text, "extremes", testOptionsFor(target));
+  const Session session(engine, *spec, inputs, RowOrder::Dense, 0);
+  EXPECT_EQ(
+      wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),
+      std::vector<std::string>());
+}
+
 class Extremes : public testing::TestWithParam<Extreme> {};
 
 TEST_P(Extremes, StayWithinTheBounds) {
-  const Extreme &extreme = GetParam();
   const CompilerHandle compiler = createCompiler();
-  for (auto [query, scheme] : {std::pair("f32", kRaw), {"bf16", kCodes}}) {
-    const std::string text =
-        std::string(R"({"kvc": 1, "name": "extremes", "attention": )"
-                    R"({"q_heads": 4, "kv_heads": 2, "head_dim": 32, )") +
-        extreme.attention + R"(}, "io": {"query": ")" + query +
-        R"("}, "key": )" + scheme + R"(, "value": )" + scheme + "}";
-    SCOPED_TRACE(text);
-    const auto spec = spec::parseSpec(text);
-    ASSERT_TRUE(spec) << spec.error().str();
-    const Lengths lengths[] = {{1, 70}, {5, 9}};
-    Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
-    const FloatFormat &format =
-        spec->io.query == spec::DType::F32 ? kF32 : kBF16;
-    auto multiply = [&](std::vector<float> &values, double factor) {
-      for (float &x : values)
-        x = roundTo(format, x * factor);
-    };
-    multiply(inputs.q, extreme.query);
-    multiply(inputs.k, extreme.key);
-    multiply(inputs.v, extreme.value);
-    if (extreme.slope != 0)
-      for (float &x : inputs.slopes)
-        x = extreme.slope;
-    const Answer expected = answer(*spec, inputs);
-    const std::string target = "host";
-    const Engine engine(compiler.get(), text, "extremes",
-                        testOptionsFor(target));
-    const Session session(engine, *spec, inputs, RowOrder::Dense, 0);
-    EXPECT_EQ(
-        wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),
-        std::vector<std::string>());
+  checkExtreme(compiler.get(), GetParam(), "f32", kRaw);
+  checkExtreme(compiler.get(), GetParam(), "bf16", kCodes);
+}
+
+/// Inputs that are no normal numbers of bf16 or f32, in each kind of cache:
+/// raw, codes whose scales are subnormal too, and codes that are floats.
+constexpr Extreme kSubnormals[] = {
+    {"queries", R"("scale": 1)", 2e-39, 1e37},
+    {"keys", R"("scale": 1e5)", 1e33, 2e-39},
+    {"values", R"("scale": 1)", 1, 1, 2e-39},
+    {"all", R"("scale": 1)", 2e-39, 2e-39, 2e-39},
+};
+
+class Subnormals : public testing::TestWithParam<Extreme> {};
+
+TEST_P(Subnormals, StayWithinTheBounds) {
+  const CompilerHandle compiler = createCompiler();
+  for (const char *query : {"bf16", "f32"}) {
+    for (const char *codec : {"bf16", "f32"})
+      checkExtreme(compiler.get(), GetParam(), query,
+                   std::string(R"({"codec": ")") + codec + R"("})");
+    for (const char *codec : {"int8", "int4", "fp8_e4m3", "fp4_e2m1"})
+      checkExtreme(
+          compiler.get(), GetParam(), query,
+          std::string(R"({"codec": ")") + codec +
+              R"(", "scale": {"tokens": 1, "channels": "all", "dtype": ")" +
+              query + R"("}})");
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Numbers, Subnormals, testing::ValuesIn(kSubnormals),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Numbers, Extremes, testing::ValuesIn(kExtremes),
                          [](const auto &info) {

@@ -11,6 +11,8 @@
 
 namespace kvc {
 
+bool crossesBytes(unsigned width) { return width < 8 && 8 % width != 0; }
+
 using layout::Digit;
 using layout::Digits;
 using layout::Dim;
@@ -30,11 +32,15 @@ int64_t runFrom(const Digits &digits, size_t begin, Dim dim) {
   return run;
 }
 
-/// Sets run, isWholeRun and perByte; false if runs cut a byte or the slice.
+/// Sets run, isWholeRun, crossesBytes and perByte; false if runs cut a byte or
+/// the slice.
 bool setRun(TileOrder &order, const Storage &storage, size_t begin, Dim dim,
             int64_t extent) {
   order.run = runFrom(storage.addr, begin, dim);
   order.isWholeRun = order.run == layout::extentOf(storage, dim);
+  order.crossesBytes = crossesBytes(storage.width);
+  if (order.crossesBytes)
+    return order.run % 8 == 0 && extent % 8 == 0;
   order.perByte = storage.width < 8 ? 8 / storage.width : 1;
   return order.run % order.perByte == 0 && extent % order.perByte == 0;
 }
@@ -105,13 +111,9 @@ contractedOnLanes(const Storage &storage, Dim contracted, int64_t depth) {
   return std::nullopt;
 }
 
-bool crossesBytes(unsigned width) { return width < 8 && 8 % width != 0; }
-
 std::optional<TileOrder> tileOrder(const Storage &storage, Dim contracted,
                                    Dim free, bool needsPairs, int64_t depth,
                                    int64_t lanes) {
-  if (crossesBytes(storage.width))
-    return std::nullopt;
   if (auto order =
           freeOnLanes(storage, contracted, free, needsPairs, depth, lanes))
     return order;
@@ -124,7 +126,8 @@ std::optional<TileOrder> tileOrder(const Storage &storage, Dim contracted,
 
 int64_t wordChannels(const Storage &storage) {
   int64_t channels = layout::extentOf(storage, 'c'), word = 8;
-  if (channels % (kWordBits / storage.width) == 0)
+  if (!crossesBytes(storage.width) &&
+      channels % (kWordBits / storage.width) == 0)
     word = std::max<int64_t>(word, kWordBits / storage.width);
   return word;
 }
@@ -141,8 +144,6 @@ int64_t coveringChannels(const Storage &storage, int64_t slice) {
 /// covers it.
 static std::optional<TileReading> readWith(const Storage &storage,
                                            const DotShape &shape, Dim onLanes) {
-  if (crossesBytes(storage.width))
-    return std::nullopt;
   auto orderOf = [&](const DotShape &tile) {
     return onLanes == tile.free
                ? freeOnLanes(storage, tile.contracted, tile.free, tile.isPaired,

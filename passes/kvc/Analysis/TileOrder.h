@@ -39,13 +39,15 @@ struct TileOrder {
   bool isWholeRun = false;
   /// Elements of the run that share a byte.
   int64_t perByte = 1;
+  /// Elements of the run lie across bytes: eight in as many as they have bits.
+  bool crossesBytes = false;
 
   /// Words: whether neighbours 2i and 2i + 1 lie 16 bits apart, so that a shift
   /// and a mask give pairs of i16.
   bool hasPairs() const;
 };
 
-/// Codes of 3, 5, 6 and 7 bits: no dot reads them, rows do.
+/// Codes of 3, 5, 6 and 7 bits.
 bool crossesBytes(unsigned width);
 
 /// What a dot over `contracted` with `free` on the result's lanes makes of

@@ -257,7 +257,7 @@ uint32_t TestCache::get(Tensor tensor, RegionKind kind, int64_t t, int64_t h,
                         int64_t c) const {
   Place at = place(tensor, kind, t, h, c);
   uint32_t bits = 0;
-  std::memcpy(&bits, at.byte, (at.width + 7) / 8);
+  std::memcpy(&bits, at.byte, (at.shift + at.width + 7) / 8);
   return at.width < 8 ? bits >> at.shift & ((1u << at.width) - 1) : bits;
 }
 
@@ -268,8 +268,11 @@ void TestCache::set(Tensor tensor, RegionKind kind, int64_t t, int64_t h,
     std::memcpy(at.byte, &bits, at.width / 8);
     return;
   }
-  unsigned mask = ((1u << at.width) - 1) << at.shift;
-  *at.byte = uint8_t((*at.byte & ~mask) | (bits << at.shift & mask));
+  uint32_t mask = ((1u << at.width) - 1) << at.shift, old = 0;
+  size_t size = (at.shift + at.width + 7) / 8;
+  std::memcpy(&old, at.byte, size);
+  old = (old & ~mask) | (bits << at.shift & mask);
+  std::memcpy(at.byte, &old, size);
 }
 
 std::vector<uint8_t> TestCache::bytes() const {

@@ -71,6 +71,7 @@ const Decoding kDecodings[] = {
      {-1, -0.696193F, -0.525073F, -0.394917F, -0.284441F, -0.184773F, -0.09105F,
       0, 0.07958F, 0.160930F, 0.246112F, 0.337915F, 0.440709F, 0.562617F,
       0.722956F, 1}},
+    {"lut3", 0, 0, 0, {-1, -0.57F, -0.31F, -0.11F, 0.11F, 0.31F, 0.57F, 1}},
     {"lut2", 0, 0, 0, {-1, -0.312345F, 0.412345F, 1}},
     // Multiples of a power of two: integers.
     {"lut4_integers",
@@ -373,6 +374,29 @@ TEST(Dot, SmallFloats) {
           {"fp8_e4m3", "none", "nhd", 64, 80, V, false, 3, 17},
           {"fp8_e5m2", "none", "hnd", 1, 128, K, false, 8, 50},
           {"fp8_e5m2", "none", "hnd", 1, 128, V, false, 8, 50}});
+}
+
+/// Codes of 3, 5, 6 and 7 bits, and a table of 8 entries.
+TEST(Dot, CodesAcrossBytes) {
+  std::vector<DotCase> cases;
+  for (const char *codec : {"int3", "int5", "int6", "int7", "lut3"})
+    for (Tensor tensor : {K, V}) {
+      bool isInteger = codec[0] == 'i';
+      auto add = [&](const char *order, int64_t page, int64_t channels,
+                     bool integerWeights, int64_t rows, int64_t valid) {
+        cases.push_back({codec, isInteger ? "min" : "none", order, page,
+                         channels, tensor, integerWeights, rows, valid});
+      };
+      add("auto", 64, 128, isInteger, 4, 63);
+      add("nhd", 16, 72, isInteger, 1, 33);
+      add("hnd", 1, 80, false, 9, 20);
+      add("auto", 0, 128, isInteger, 4, 50);
+      cases.back().firstChannel = 48, cases.back().numChannels = 16;
+      cases.back().laneScale = cases.back().accumulate = true;
+      add("nhd", 64, 80, isInteger, 4, 50);
+      cases.back().firstChannel = 10, cases.back().numChannels = 5;
+    }
+  runAll(cases);
 }
 
 TEST(Dot, TablesOfFloats) {

@@ -68,9 +68,24 @@ TEST(TileOrder, RefusesWhatNoLoopNestReads) {
   EXPECT_FALSE(tileOrder(kKey4, 't', 'c', true, 64, 128));
   // Part of a word.
   EXPECT_FALSE(tileOrder(kKey4, 'c', 't', true, 4, 64));
-  // Codes across bytes.
+  // Parts of the bytes that eight codes of 3 bits fill.
   EXPECT_FALSE(
-      tileOrder(storage(3, "c0 c1 c2 c3 t0 t1"), 'c', 't', true, 16, 4));
+      tileOrder(storage(3, "c0 c1 t0 t1 c2 c3"), 'c', 't', true, 16, 4));
+  EXPECT_FALSE(
+      tileOrder(storage(3, "c0 c1 c2 c3 t0 t1"), 'c', 't', true, 12, 4));
+}
+
+TEST(TileOrder, CodesAcrossBytesLieInRows) {
+  layout::Storage rows = storage(3, "c0 c1 c2 c3 t0 t1");
+  auto scores = tileOrder(rows, 'c', 't', true, 16, 4);
+  ASSERT_TRUE(scores);
+  EXPECT_EQ(scores->kind, TileOrder::Kind::Rows);
+  EXPECT_TRUE(scores->crossesBytes);
+  EXPECT_EQ(scores->perByte, 1);
+  auto values = tileOrder(rows, 't', 'c', true, 4, 16);
+  ASSERT_TRUE(values);
+  EXPECT_EQ(values->kind, TileOrder::Kind::Lanes);
+  EXPECT_TRUE(values->crossesBytes);
 }
 
 TEST(TileOrder, WordsWhoseHalvesAreNoNeighbours) {

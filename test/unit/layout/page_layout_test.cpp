@@ -168,7 +168,7 @@ TEST(PageLayout, WordsOfCodesHoldOneDimOrRowsAreStored) {
   options.bits = 2;
   options.headDim = 24;
   EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Codes),
-            "c0 c1 c2 c[8:3] h0 t0 t1 t2 t3 t4 t5");
+            "c0 c1 c2 c[8:3] t0 t1 t2 t3 t4 t5 h0");
   options.headDim = 48;
   EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Codes),
             "c1 c2 c3 c0 t0 t1 t2 t3 c[16:3] t4 t5 h0");

@@ -77,6 +77,26 @@ Value extractField(Emit &b, Value x, unsigned bit, unsigned width,
                               : b.mask(field, (int64_t(1) << width) - 1);
 }
 
+/// Each lane takes the bytes that its code is in, which two shifts cut out.
+Value Codes::gather(Emit &b, Value bytes, ArrayRef<int64_t> bitOf,
+                    unsigned laneBits) const {
+  Type lane = b.getIntegerType(laneBits);
+  SmallVector<int64_t> order;
+  SmallVector<APInt> shifts;
+  for (int64_t bit : bitOf) {
+    int64_t first = bit / 8, last = (bit + width - 1) / 8;
+    for (unsigned byte = 0; byte < laneBits / 8; ++byte)
+      order.push_back(std::min(first + byte, last));
+    shifts.push_back(APInt(laneBits, laneBits - width - uint64_t(bit % 8)));
+  }
+  VectorType type = Emit::vectorOf(int64_t(bitOf.size()), lane);
+  Value fields = b.bitcast(b.shuffle(bytes, bytes, order), type);
+  Value highest = arith::ShLIOp::create(
+      b, fields,
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, shifts)));
+  return b.shr(highest, laneBits - width);
+}
+
 //===----------------------------------------------------------------------===//
 // f32
 //===----------------------------------------------------------------------===//

@@ -43,6 +43,9 @@ public:
   /// as an operand: lanes of i16, or lanes of i32 as f32.
   Value toI16(Emit &b, Value x, unsigned bit, unsigned valid) const;
   Value toF32(Emit &b, Value x, unsigned bit, unsigned valid) const;
+  /// The codes at `bitOf` of `bytes`, zero-extended to lanes of 16 or 32 bits.
+  Value gather(Emit &b, Value bytes, ArrayRef<int64_t> bitOf,
+               unsigned laneBits) const;
   /// Integer codes that fill their lanes as f32.
   Value integersToF32(Emit &b, Value integers) const;
   /// Small floats in bytes as f32.

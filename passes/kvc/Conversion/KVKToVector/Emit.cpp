@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace kvc {
@@ -215,6 +217,30 @@ Value Emit::offset(Value pointer, Value bytes) {
 Value Emit::loadBytes(Value pointer, Type type, int64_t alignment) {
   return LLVM::LoadOp::create(*this, type, pointer,
                               static_cast<unsigned>(alignment));
+}
+
+Value Emit::loadBytes(Value pointer, int64_t count) {
+  // Odd vectors would be loaded byte by byte.
+  auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(uint64_t(count)));
+  Value bytes;
+  for (int64_t begin = 0, piece = size; begin < count; piece /= 2) {
+    if (begin + piece > count)
+      continue;
+    Value part =
+        loadBytes(offset(pointer, index(begin)), vectorOf(piece, getI8Type()));
+    SmallVector<int64_t> order(size_t(size), vector::ShuffleOp::kPoisonIndex);
+    std::iota(order.begin(), order.begin() + piece, 0);
+    if (piece < size)
+      part = shuffle(part, part, order);
+    if (bytes) {
+      std::iota(order.begin(), order.begin() + begin, 0);
+      std::iota(order.begin() + begin, order.begin() + begin + piece, size);
+      part = shuffle(bytes, part, order);
+    }
+    bytes = part;
+    begin += piece;
+  }
+  return bytes;
 }
 
 void Emit::storeBytes(Value value, Value pointer, int64_t alignment) {

@@ -75,6 +75,11 @@ public:
   Value splat(int64_t value, Type vector);
   Value splat(double value, int64_t lanes);
   Value shuffle(Value x, Value y, ArrayRef<int64_t> lanes);
+  /// The lanes of x, then those of y.
+  Value concat(Value x, Value y) {
+    return shuffle(
+        x, y, llvm::to_vector(llvm::seq<int64_t>(0, lanesOf(x) + lanesOf(y))));
+  }
   /// Lanes [begin, begin + count).
   Value slice(Value x, int64_t begin, int64_t count);
   /// x0 y0 x1 y1 .. of as many vectors as there are, a power of two.
@@ -106,6 +111,8 @@ public:
   /// pointer + index bytes.
   Value offset(Value pointer, Value bytes);
   Value loadBytes(Value pointer, Type type, int64_t alignment = 1);
+  /// `count` bytes and no more, in a vector of the next power of two.
+  Value loadBytes(Value pointer, int64_t count);
   void storeBytes(Value value, Value pointer, int64_t alignment = 1);
   Value loadVector(Value memref, ValueRange indices, int64_t lanes);
   void storeVector(Value vector, Value memref, ValueRange indices);

@@ -69,8 +69,10 @@ private:
     if (tile && !tile->order.isWholeRun)
       widest = std::gcd(widest, tile->order.run);
     SmallVector<Passes> result;
-    int64_t begin = 0;
-    for (int64_t lanes = dot.target.lanes(); begin < dot.lanes; lanes /= 2) {
+    int64_t begin = 0, most = dot.target.lanes();
+    if (tile && tile->order.crossesBytes)
+      most = std::max<int64_t>(most, kCrossing);
+    for (int64_t lanes = most; begin < dot.lanes; lanes /= 2) {
       if (lanes * fields > widest)
         continue;
       if (tile && !tile->order.isWholeRun && widest % (lanes * fields) != 0)
@@ -319,6 +321,8 @@ private:
     if (tile->isRaw())
       return {b.toF32(loadAhead(
           at(step), Emit::vectorOf(pass.lanes, tile->element), v, step))};
+    if (tile->order.crossesBytes)
+      return {loadCrossing(pass, at, v, step, unit)};
     VectorType bytes = Emit::vectorOf(pass.lanes, b.getI8Type());
     if (codes.isFloat())
       return {codes.floatsToF32(b, loadAhead(at(step), bytes, v, step))};
@@ -342,18 +346,57 @@ private:
     return result;
   }
 
-  /// Loads a vector, and prefetches once per line of the stream: neighbouring
-  /// vectors share lines in long rows, neighbouring steps in short ones.
+  /// Codes that lie across bytes: pairs of i16 from two steps, or f32.
+  Value loadCrossing(const Passes &pass,
+                     llvm::function_ref<Value(int64_t index)> at, int64_t v,
+                     int64_t step, int64_t unit) {
+    const Codes &codes = tile->codes;
+    int64_t width = tile->region.order.width, bits = pass.lanes * width;
+    // Vectors of few bytes are loaded in twos.
+    int64_t together = bits < 32 && pass.vectors % 2 == 0 ? 2 : 1;
+    int64_t count = together * bits / 8;
+    bool isPair = dot.isInteger && unit > 1;
+    if (v % together == 0) {
+      auto loadBytes = [&](int64_t index) {
+        Value pointer = at(index);
+        prefetch(pointer, count, v, index);
+        return b.loadBytes(pointer, count);
+      };
+      crossing = loadBytes(step);
+      if (isPair)
+        crossing = b.concat(crossing, loadBytes(step + 1));
+    }
+    int64_t second = isPair ? 4 * Emit::lanesOf(crossing) : 0;
+    SmallVector<int64_t> bitOf;
+    for (int64_t lane = 0; lane < pass.lanes; ++lane) {
+      int64_t bit = v % together * bits + lane * width;
+      bitOf.push_back(bit);
+      if (dot.isInteger) // The partner of a single code has weight 0.
+        bitOf.push_back(bit + second);
+    }
+    Value fields = codes.gather(b, crossing, bitOf, dot.isInteger ? 16 : 32);
+    return dot.isInteger ? codes.toI16(b, fields, 0, unsigned(width))
+                         : codes.toF32(b, fields, 0, unsigned(width));
+  }
+
   Value loadAhead(Value pointer, VectorType type, int64_t v, int64_t step) {
-    constexpr int64_t kLine = 64;
-    int64_t bytes = type.getDimSize(0) * type.getElementTypeBitWidth() / 8;
-    bool isLongRow =
-        isWords ? tile->order.run > type.getDimSize(0) : tile->order.isWholeRun;
-    if ((isLongRow ? v : step) * bytes % kLine == 0)
-      prefetchAhead(b, dot.target, pointer, tile->region.view.pageStride);
+    prefetch(pointer, type.getDimSize(0) * type.getElementTypeBitWidth() / 8, v,
+             step);
     return b.loadBytes(pointer, type);
   }
 
+  /// Prefetches once per line of the stream: neighbouring vectors share lines
+  /// in long rows, neighbouring steps in short ones.
+  void prefetch(Value pointer, int64_t bytes, int64_t v, int64_t step) {
+    constexpr int64_t kLine = 64;
+    bool isLongRow =
+        isWords ? tile->order.run > bytes / 4 : tile->order.isWholeRun;
+    if ((isLongRow ? v : step) * bytes % kLine == 0)
+      prefetchAhead(b, dot.target, pointer, tile->region.view.pageStride);
+  }
+
+  /// Codes of whole bytes, whatever their bits.
+  static constexpr int64_t kCrossing = 8;
   /// Float elements of the contracted dim in one iteration.
   static constexpr int64_t kUnroll = 4;
 
@@ -366,6 +409,7 @@ private:
   Values words; ///< Words of the unit at hand, one per vector.
   /// What is looked up for each field of their bytes.
   SmallVector<Values> entries;
+  Value crossing; ///< Bytes of vectors that are loaded together.
 };
 
 } // namespace

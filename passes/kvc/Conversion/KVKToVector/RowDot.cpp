@@ -66,6 +66,8 @@ public:
       : dot(dot), b(dot.b), tile(tile) {
     // Elements of a chunk, one machine vector of operands.
     chunk = dot.target.lanes() * (dot.isInteger ? 2 : 1);
+    if (tile && tile->order.crossesBytes)
+      chunk = std::max<int64_t>(chunk, 8); // Whole bytes.
     if (tile && !tile->order.isWholeRun)
       chunk = std::gcd(chunk, std::gcd(tile->order.run, dot.depth));
     blocking = blockingFor(dot.target, dot.rows, 1, 2);
@@ -176,6 +178,15 @@ private:
           b.loadBytes(pointer, Emit::vectorOf(width, tile->element)));
     const Codes &codes = tile->codes;
     unsigned bits = order.width;
+    if (tile->order.crossesBytes) {
+      SmallVector<int64_t> bitOf;
+      for (int64_t i = 0; i < width; ++i)
+        bitOf.push_back(i * bits);
+      Value bytes = b.loadBytes(pointer, width * bits / 8);
+      Value fields = codes.gather(b, bytes, bitOf, dot.isInteger ? 16 : 32);
+      return dot.isInteger ? codes.toI16(b, fields, 0, bits)
+                           : codes.toF32(b, fields, 0, bits);
+    }
     int64_t perByte = tile->order.perByte;
     Type i16 = b.getIntegerType(16);
     Value x =

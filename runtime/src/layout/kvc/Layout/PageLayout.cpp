@@ -222,19 +222,21 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
   int64_t tokens = result.pageTokens;
   Order order = spec.layout.order;
   std::optional<Storage> derived;
-  if (order == Order::Auto) {
+  bool isHnd = order == Order::Hnd, isAuto = order == Order::Auto;
+  if (isAuto) {
     derived = derivedOrder(part, tensor, tokens, family);
-    if (!derived)
-      order = Order::Nhd;
+    // Rows of a head lie together where nothing is derived, but for short
+    // pages.
+    isAuto = derived ||
+             (family == TargetFamily::Host && tokens >= kMinFragmentTokens);
   }
-  bool isHnd = order == Order::Hnd;
   if (derived)
     result.regions.push_back(
         {RegionKind::Codes, number, part.codec.bits, derived->addr, {}});
   else
     result.regions.push_back(rowsOf(RegionKind::Codes, number, part.codec.bits,
                                     'c', part.channels(), digitOf('t', tokens),
-                                    result.heads, isHnd));
+                                    result.heads, isHnd || isAuto));
 
   if (part.scale && !part.scale->isStatic) {
     int64_t blockTokens = part.scale->tokens;
@@ -247,7 +249,7 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
     RegionOrder scales =
         rowsOf(RegionKind::Scales, number, spec::bitsOf(part.scale->dtype), 'b',
                part.blocks(), t, result.heads, isHnd);
-    if (derived && result.isPaged) {
+    if (isAuto && result.isPaged) {
       // Tokens share a load, or else channels.
       Digits tokens = digitsOf('t', t.count, t.place),
              blocks = digitsOf('b', part.blocks());
