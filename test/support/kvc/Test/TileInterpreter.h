@@ -56,7 +56,7 @@ struct HostPart {
 /// The cache of one sequence. With segments the parts begin behind the sink.
 struct HostCache {
   std::vector<HostPart> key, value;
-  std::vector<HostArray> inputs; ///< Of spec::schemeInputs: [heads][stride].
+  std::vector<HostArray> inputs;  ///< Of spec::schemeInputs: [heads][stride].
   std::shared_ptr<HostCache> raw; ///< Raw rows; null without segments.
   int64_t keyCodedEnd = 0, valueCodedEnd = 0;
 };
