@@ -22,7 +22,7 @@ std::string specWith(const std::string &key, const std::string &value,
 constexpr const char *kInt8 =
     R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}})";
 
-TEST(Twin, IsTheSameCacheInF16) {
+TEST(Twin, IsTheSameCacheIn16BitsOfTheQueries) {
   SpecHandle spec = parseSpec(
       specWith(kInt8, R"({"codec": "f32"})",
                R"(, "layout": {"kind": "paged", "page": 16, "order": "nhd"})"),
@@ -31,7 +31,7 @@ TEST(Twin, IsTheSameCacheInF16) {
   ASSERT_TRUE(text);
   SpecHandle twin = parseSpec(*text, "twin");
   for (kvc_tensor tensor : {KVC_KEY, KVC_VALUE})
-    EXPECT_STREQ(partInfoOf(twin.get(), tensor, 0).codec, "f16");
+    EXPECT_STREQ(partInfoOf(twin.get(), tensor, 0).codec, "bf16");
   EXPECT_EQ(specInfoOf(twin.get()).query, KVC_BF16);
   EXPECT_EQ(specInfoOf(twin.get()).page, 16);
   EXPECT_FALSE(twinOf(twin.get())) << "it is its own";

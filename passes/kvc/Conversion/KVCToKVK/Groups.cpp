@@ -76,7 +76,7 @@ TypedAttr identityOf(ReduceOp reduce, Builder &builder) {
 bool needsWholeRows(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() == ReductionKind::PairwiseAdd;
-  return isa<RotateOp, RopeOp, LoadSchemeOp>(op);
+  return isa<RotateOp, RopeOp, LoadSchemeOp, LoadScaleOp, LoadZeroOp>(op);
 }
 
 TileShape Iteration::shapeOf(Type tile) const {

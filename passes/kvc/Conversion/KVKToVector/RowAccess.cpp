@@ -40,7 +40,9 @@ public:
         element(row.getElementType()) {
     layout::Storage storage = op.getStorageAttr().getStorage();
     choosePiece(storage, *op.getPage());
-    isPadded = !storage.steps.empty() && count * order.width % 8 != 0 &&
+    // The only row of a page needs no step to the next one.
+    bool isApart = !storage.steps.empty() || *op.getPage() == 1;
+    isPadded = isApart && count * order.width % 8 != 0 &&
                layout::extentOf(storage, 'c') == count;
     Value token = op.getToken();
     inPage = region.inPage(b, token);
