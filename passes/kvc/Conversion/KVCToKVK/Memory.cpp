@@ -235,7 +235,7 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
         constexpr bool isScale = std::is_same_v<decltype(load), LoadScaleOp>;
         constexpr kvk::MetaKind kind =
             isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero;
-        TileShape shape = TileShape::of(load.getType());
+        TileShape shape = iteration.shapeOf(load.getType());
         if (shape.vector && shape.vector->first != "t") {
           Value token = scalar(load.getToken());
           if (shape.isLoop("t"))
