@@ -457,10 +457,12 @@ TEST(MachineFlowTest, TrapsAndWrongPointers) {
 }
 
 TEST(MachineFlowTest, TheFirstBlockThatFailsIsTold) {
+  // A row of the output for each block: blocks run at the same time.
   Device device(moduleOf("mov.u32 %r2, %ctaid.x;\nsetp.ge.u32 %p1, %r2, 7;\n"
-                         "@%p1 trap;"));
+                         "@%p1 trap;\nmul.wide.u32 %rd2, %r2, 128;\n"
+                         "add.s64 %rd1, %rd1, %rd2;"));
   device.options.threads = 3;
-  const uint64_t out = device.buffer(std::vector<uint32_t>(32));
+  const uint64_t out = device.buffer(std::vector<uint32_t>(7 * 32));
   for (int i = 0; i < 20; ++i) {
     const LaunchResult result = device.run("k", {40}, {32}, out);
     ASSERT_TRUE(result.fault);
