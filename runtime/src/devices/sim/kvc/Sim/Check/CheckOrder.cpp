@@ -55,6 +55,26 @@ static LaneMask lanesOfRow(unsigned row, bool isTransposed) {
                       : LaneMask(0xF) << 4 * row;
 }
 
+/// The lanes from the first of a mask on that together access one row of
+/// memory, the same number of bytes each; 0 if they do not.
+static LaneMask lanesOnRow(const MemoryAccess &access, LaneMask rest) {
+  constexpr uint64_t kRow = RaceMemory::kRowBytes;
+  const auto first = unsigned(std::countr_zero(rest));
+  const uint64_t begin = access.addresses[first];
+  const uint32_t bytes = access.bytes;
+  if (begin % kRow != 0 || bytes < 2 || bytes >= kRow ||
+      !std::has_single_bit(bytes))
+    return 0;
+  const auto count = unsigned(kRow / bytes);
+  const LaneMask lanes = (kAllLanes >> (kLanes - count)) << first;
+  if (first + count > kLanes || (rest & lanes) != lanes)
+    return 0;
+  uint64_t differs = 0;
+  for (unsigned i = 1; i < count; ++i)
+    differs |= access.addresses[first + i] ^ (begin + uint64_t(i) * bytes);
+  return differs == 0 ? lanes : 0;
+}
+
 void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
                     const MemoryAccess &access) {
   using Kind = MemoryAccess::Kind;
@@ -63,18 +83,22 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
                       launch.program->modifiersOf(inst).has(Word::Init);
   AccessRecord record;
   record.block = warp.block;
-  record.warp = warp.warp;
+  record.warp = uint16_t(warp.warp);
   record.at = at;
+  record.time = state.clocks.now();
   record.strength = strengthOf(access, isInit);
   const bool isStrong =
       record.strength != Strength::Weak && access.kind != Kind::Mbarrier;
   const bool reads = access.kind != Kind::Write;
   const bool writes = access.kind != Kind::Read;
+  const bool tellsValue =
+      access.kind == Kind::Write && inst.family == Family::St;
   const bool isShared = access.space == MemorySpace::Shared;
   const bool isMatrix =
       inst.family == Family::LdMatrix || inst.family == Family::StMatrix;
-  const bool isTransposed = launch.program->modifiersOf(inst).has(Word::Trans);
-  eachLane(access.lanes, [&](unsigned lane) {
+  const bool isTransposed =
+      isMatrix && launch.program->modifiersOf(inst).has(Word::Trans);
+  auto orderLane = [&](unsigned lane) {
     const uint64_t address = access.addresses[lane];
     const uint32_t thread = warp.warp * kLanes + lane;
     const uint64_t block =
@@ -96,11 +120,37 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
     }
     record.lanes =
         isMatrix ? lanesOfRow(lane % 8, isTransposed) : LaneMask(1) << lane;
-    record.time = state.clocks.now();
-    if (access.kind == Kind::Write && inst.family == Family::St)
+    record.step = 0;
+    if (tellsValue)
       record.value = valueOf(*launch.program, warp, inst, lane);
     race(state, record, access.space, reads, writes, address, access.bytes);
-  });
+  };
+  auto orderRow = [&](LaneMask lanes) {
+    const auto first = unsigned(std::countr_zero(lanes));
+    uint32_t values[kLanes] = {};
+    if (tellsValue)
+      eachLane(lanes, [&](unsigned lane) {
+        values[lane] = valueOf(*launch.program, warp, inst, lane);
+      });
+    record.lanes = lanes;
+    record.step = uint8_t(access.bytes);
+    record.value = 0;
+    RaceMemory &memory = isShared ? state.races : globalRaces;
+    return memory.accessRow(state.clocks, record, reads, writes,
+                            access.addresses[first],
+                            tellsValue ? values : nullptr);
+  };
+  const bool hasRows = !isMatrix && !isStrong && !access.blocks;
+  LaneMask rest = access.lanes;
+  while (rest != 0) {
+    const LaneMask row = hasRows ? lanesOnRow(access, rest) : 0;
+    if (row != 0 && orderRow(row)) {
+      rest &= ~row;
+      continue;
+    }
+    orderLane(unsigned(std::countr_zero(rest)));
+    rest &= rest - 1;
+  }
   // Lanes of one instruction are judged at one time, so they tell afterwards.
   if (isStrong && writes)
     eachLane(access.lanes, [&](unsigned lane) {
@@ -281,7 +331,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
   BlockState &state = stateOf(warp.block);
   AccessRecord record;
   record.block = warp.block;
-  record.warp = warp.warp;
+  record.warp = uint16_t(warp.warp);
   record.at = at;
   eachLane(copy.lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
@@ -289,10 +339,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
     const uint32_t bytes = copy.bytes[lane], read = copy.sourceBytes[lane];
     record.lanes = LaneMask(1) << lane;
     record.time = state.clocks.now();
-    std::vector<uint8_t> shadow(bytes, 0);
-    readShadow(state, copy.from, thread, from, shadow.data(),
-               std::min(read, bytes));
-    writeShadow(state, copy.to, thread, to, shadow.data(), bytes);
+    copyShadow(state, copy, lane, thread);
     if (read > 0)
       race(state, record, copy.from, true, false, from, read);
     if (bytes == 0)
@@ -339,7 +386,7 @@ void Checker::finish(BlockState &state, uint64_t block, Copy &copy) {
       state.onTheWay[word] = 0;
   AccessRecord record;
   record.block = block;
-  record.warp = copy.thread / kLanes;
+  record.warp = uint16_t(copy.thread / kLanes);
   record.lanes = LaneMask(1) << copy.thread % kLanes;
   record.at = copy.at;
   record.time = state.clocks.now();

@@ -17,10 +17,6 @@ using File = Slot::File;
 /// The most that one lane accesses.
 static constexpr uint32_t kMostBytes = 64;
 
-static bool isAnySet(const uint8_t *bits, size_t count) {
-  return std::any_of(bits, bits + count, [](uint8_t b) { return b != 0; });
-}
-
 std::string Checker::describe(MemorySpace space, uint64_t address) {
   if (space == MemorySpace::Global)
     return global.describe(address);
@@ -28,44 +24,73 @@ std::string Checker::describe(MemorySpace space, uint64_t address) {
          std::string(nameOf(space)) + " memory";
 }
 
+/// The shadow that holds an address, which becomes the offset in it; null:
+/// memory that counts as defined.
+ByteShadow *Checker::shadowOf(BlockState &state, MemorySpace space,
+                              uint32_t thread, uint64_t &address) {
+  switch (space) {
+  case MemorySpace::Global: {
+    GlobalShadow::Object *object = global.find(address, address);
+    return object ? &object->shadow : nullptr;
+  }
+  case MemorySpace::Shared:
+    return &state.shared;
+  case MemorySpace::Local:
+    return &state.locals[thread];
+  default:
+    return nullptr;
+  }
+}
+
 void Checker::readShadow(BlockState &state, MemorySpace space, uint32_t thread,
                          uint64_t address, uint8_t *to, uint32_t bytes) {
-  uint64_t offset = 0;
-  GlobalShadow::Object *object = nullptr;
-  switch (space) {
-  case MemorySpace::Global:
-    object = global.find(address, offset);
-    if (object)
-      return object->shadow.read(offset, to, bytes);
-    break;
-  case MemorySpace::Shared:
-    return state.shared.read(address, to, bytes);
-  case MemorySpace::Local:
-    return state.locals[thread].read(address, to, bytes);
-  default:
-    break;
-  }
+  if (const ByteShadow *shadow = shadowOf(state, space, thread, address))
+    return shadow->read(address, to, bytes);
   std::fill_n(to, bytes, uint8_t(0));
 }
 
 void Checker::writeShadow(BlockState &state, MemorySpace space, uint32_t thread,
                           uint64_t address, const uint8_t *from,
                           uint32_t bytes) {
-  uint64_t offset = 0;
-  GlobalShadow::Object *object = nullptr;
-  switch (space) {
-  case MemorySpace::Global:
-    object = global.find(address, offset);
-    if (object)
-      object->shadow.write(offset, from, bytes);
+  if (ByteShadow *shadow = shadowOf(state, space, thread, address))
+    shadow->write(address, from, bytes);
+}
+
+/// Bytes behind the source's become zeros.
+void Checker::copyShadow(BlockState &state, const AsyncCopy &copy,
+                         unsigned lane, uint32_t thread) {
+  uint64_t from = copy.sources[lane], to = copy.destinations[lane];
+  const uint32_t bytes = copy.bytes[lane];
+  const uint32_t read = std::min(copy.sourceBytes[lane], bytes);
+  const ByteShadow *source = shadowOf(state, copy.from, thread, from);
+  ByteShadow *destination = shadowOf(state, copy.to, thread, to);
+  if (!destination)
     return;
-  case MemorySpace::Shared:
-    return state.shared.write(address, from, bytes);
-  case MemorySpace::Local:
-    return state.locals[thread].write(address, from, bytes);
-  default:
+  destination->define(to, bytes);
+  if (!source || !source->isUndefined(from, read))
     return;
-  }
+  std::vector<uint8_t> bits(read);
+  source->read(from, bits.data(), read);
+  destination->write(to, bits.data(), read);
+}
+
+/// Whether nothing of what an access reads is undefined.
+bool Checker::readsDefined(BlockState &state, const WarpInfo &warp,
+                           const MemoryAccess &access, uint32_t bytes) {
+  bool isDefined = true;
+  const ByteShadow *last = nullptr;
+  uint64_t origin = 0;
+  eachLane(access.lanes, [&](unsigned lane) {
+    uint64_t offset = access.addresses[lane] - origin;
+    if (!last || access.space == MemorySpace::Local || offset >= last->size()) {
+      offset = access.addresses[lane];
+      last = shadowOf(state, access.space, warp.warp * kLanes + lane, offset);
+      origin = access.addresses[lane] - offset;
+    }
+    if (last && last->isUndefined(offset, bytes))
+      isDefined = false;
+  });
+  return isDefined;
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,8 +213,8 @@ void Checker::passParams(BlockState &state, const WarpInfo &warp, uint32_t at,
   for (const ParamPlace &place : site.results)
     eachLane(lanes, [&](unsigned lane) {
       if (place.slot.isNothing())
-        state.locals[warp.warp * kLanes + lane].fill(place.offset, 0,
-                                                     place.bytes);
+        state.locals[warp.warp * kLanes + lane].define(place.offset,
+                                                       place.bytes);
       else
         state.registers[warp.warp].set(place.slot, lane, 0, kNowhere);
     });
@@ -235,6 +260,8 @@ void Checker::load(BlockState &state, const WarpInfo &warp, uint32_t at,
   const LaneMask lanes = access.lanes;
   for (size_t i = 0; i < vector; ++i)
     registers.define(slots[i], lanes);
+  if (readsDefined(state, warp, access, access.bytes))
+    return;
   eachLane(lanes, [&](unsigned lane) {
     uint8_t bits[kMostBytes];
     const uint32_t thread = warp.warp * kLanes + lane;
@@ -269,6 +296,18 @@ void Checker::store(BlockState &state, const WarpInfo &warp, uint32_t at,
   const size_t vector = launch.program->modifiersOf(inst).vector();
   const auto size = static_cast<uint32_t>(access.bytes / vector);
   constexpr size_t first = 2; // Behind the address.
+  const auto stored = slots.subspan(first, vector);
+  if (std::none_of(stored.begin(), stored.end(), [&](const Slot &slot) {
+        return state.registers[warp.warp].isDirty(slot);
+      })) {
+    eachLane(access.lanes, [&](unsigned lane) {
+      uint64_t address = access.addresses[lane];
+      if (ByteShadow *shadow =
+              shadowOf(state, access.space, warp.warp * kLanes + lane, address))
+        shadow->define(address, std::min(access.bytes, kMostBytes));
+    });
+    return;
+  }
   if (access.space == MemorySpace::Global)
     for (size_t i = 0; i < vector; ++i) {
       const Slot slot = slots[first + i];
@@ -298,14 +337,16 @@ void Checker::loadMatrix(BlockState &state, const WarpInfo &warp, uint32_t at,
   const auto slots = launch.program->slotsOf(inst);
   UndefinedRegisters &registers = state.registers[warp.warp];
   const size_t matrices = size_t(std::popcount(access.lanes)) / 8;
+  for (size_t i = 0; i < matrices; ++i)
+    registers.define(slots[i], kAllLanes);
+  if (readsDefined(state, warp, access, 16))
+    return;
   uint8_t rows[kLanes][16] = {};
-  bool isUndefined = false;
   eachLane(access.lanes, [&](unsigned lane) {
     readShadow(state, access.space, warp.warp * kLanes + lane,
                access.addresses[lane], rows[lane], 16);
     if (!isAnySet(rows[lane], 16))
       return;
-    isUndefined = true;
     undefinedLoads.try_emplace(
         at, describePlace(launch, at) + ", where " +
                 describeThread(launch, warp.block, warp.warp * kLanes + lane) +
@@ -313,10 +354,6 @@ void Checker::loadMatrix(BlockState &state, const WarpInfo &warp, uint32_t at,
                 describe(access.space, access.addresses[lane]) +
                 ", which nobody has written");
   });
-  for (size_t i = 0; i < matrices; ++i)
-    registers.define(slots[i], kAllLanes);
-  if (!isUndefined)
-    return;
   const MatrixPlaces &places =
       matrixPlaces(launch.program->modifiersOf(inst).has(Word::Trans));
   for (size_t i = 0; i < matrices; ++i)

@@ -263,7 +263,7 @@ void Checker::onAccess(const WarpInfo &warp, uint32_t at,
     break;
   case Kind::Mbarrier:
     eachLane(access.lanes, [&](unsigned lane) {
-      state.shared.fill(access.addresses[lane], 0, access.bytes);
+      state.shared.define(access.addresses[lane], access.bytes);
     });
     break;
   case Kind::Prefetch:

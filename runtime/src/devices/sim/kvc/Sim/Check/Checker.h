@@ -127,6 +127,12 @@ private:
                    const MemoryAccess &access);
   void update(BlockState &state, const WarpInfo &warp, uint32_t at,
               const MemoryAccess &access);
+  ByteShadow *shadowOf(BlockState &state, MemorySpace space, uint32_t thread,
+                       uint64_t &address);
+  bool readsDefined(BlockState &state, const WarpInfo &warp,
+                    const MemoryAccess &access, uint32_t bytes);
+  void copyShadow(BlockState &state, const AsyncCopy &copy, unsigned lane,
+                  uint32_t thread);
   void readShadow(BlockState &state, MemorySpace space, uint32_t thread,
                   uint64_t address, uint8_t *to, uint32_t bytes);
   void writeShadow(BlockState &state, MemorySpace space, uint32_t thread,

@@ -143,6 +143,7 @@ Message BlockClocks::release(uint32_t thread) {
 void BlockClocks::acquire(uint32_t thread, const Message &message) {
   if (message.isEmpty())
     return;
+  heardAny = true;
   Thread &state = states[thread];
   if (!message.times.empty()) {
     if (!state.times)

@@ -59,6 +59,10 @@ public:
   /// Of accesses up to which every thread knows.
   Time floor() const { return floorTime; }
 
+  /// Whether any thread ever learned of others in another way than by barriers
+  /// of the block or its warp.
+  bool hasHeard() const { return heardAny; }
+
   /// Whether `thread` knows of what thread `other` of this block did at `at`.
   bool knows(uint32_t thread, uint32_t other, Time at) const;
   /// The same of a thread of another block.
@@ -96,6 +100,7 @@ private:
   uint64_t number;
   uint32_t count;
   Time time = 1, floorTime = 0;
+  bool heardAny = false;
   std::vector<std::array<Time, kLanes>> warps; ///< [thread][lane of its warp]
   std::vector<Thread> states;
   GridKnowledge grid; ///< That all threads have.

@@ -11,80 +11,20 @@
 
 using namespace kvc::sim;
 
-RaceMemory::Page &RaceMemory::pageOf(uint64_t number) {
-  if (number == lastNumber)
-    return *last;
-  Page &page = pages[number];
-  if (page.cells.empty())
-    page.cells.resize(kPageBytes >> page.shift);
-  lastNumber = number;
-  last = &page;
-  return page;
-}
-
-/// Cells become smaller ones.
-void RaceMemory::refine(Page &page, unsigned shift) {
-  std::vector<Cell> cells(kPageBytes >> shift);
-  const unsigned ratio = 1u << (page.shift - shift);
-  for (size_t i = 0; i < cells.size(); ++i) {
-    cells[i] = page.cells[i / ratio];
-    if (cells[i].more == 0 || i % ratio == 0)
-      continue;
-    std::vector<AccessRecord> copy = readers[cells[i].more - 1];
-    readers.push_back(std::move(copy));
-    cells[i].more = uint32_t(readers.size());
+RaceMemory::Row &RaceMemory::rowOf(uint64_t address) {
+  const uint64_t row = address / kRowBytes, number = row / kPageRows;
+  if (number != lastNumber) {
+    last = &pages[number];
+    lastNumber = number;
   }
-  page.cells = std::move(cells);
-  page.shift = shift;
+  return (*last)[row % kPageRows];
 }
 
-/// Whether all lanes that access now know of all lanes of before.
-bool RaceMemory::isOrdered(const BlockClocks &clocks,
-                           const AccessRecord &earlier,
-                           const AccessRecord &now) const {
-  const bool isHere = earlier.block == now.block;
-  if (isHere && earlier.time <= clocks.floor())
-    return true;
-  for (LaneMask lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
-    for (LaneMask rest = earlier.lanes; rest != 0; rest &= rest - 1) {
-      const uint32_t thread =
-          now.warp * kLanes + uint32_t(std::countr_zero(lanes));
-      const uint32_t other =
-          earlier.warp * kLanes + uint32_t(std::countr_zero(rest));
-      if (isHere ? !clocks.knows(thread, other, earlier.time)
-                 : !clocks.knows(thread, earlier.block, other, earlier.time))
-        return false;
-    }
-  return true;
-}
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
 
-/// Whether both are strong enough for each other.
-static bool areStrong(const AccessRecord &a, const AccessRecord &b) {
-  const Strength least = std::min(a.strength, b.strength);
-  return least == Strength::Device ||
-         (least == Strength::Block && a.block == b.block);
-}
-
-void RaceMemory::addReader(const BlockClocks &clocks, Cell &cell,
-                           const AccessRecord &record) {
-  auto isSame = [&](const AccessRecord &other) {
-    return other.lanes != 0 && other.block == record.block &&
-           other.warp == record.warp && other.time == record.time &&
-           other.at == record.at && other.strength == record.strength;
-  };
-  // What a later writer that knows of this read knows of as well.
-  auto isCovered = [&](const AccessRecord &other) {
-    return other.lanes == 0 || (other.strength == record.strength &&
-                                isOrdered(clocks, other, record));
-  };
-  if (isSame(cell.read)) {
-    cell.read.lanes |= record.lanes;
-    return;
-  }
-  if (isCovered(cell.read)) {
-    cell.read = record;
-    return;
-  }
+std::vector<AccessRecord> &RaceMemory::readersOf(Cell &cell) {
   if (cell.more == 0) {
     if (freeReaders.empty()) {
       readers.emplace_back();
@@ -94,81 +34,300 @@ void RaceMemory::addReader(const BlockClocks &clocks, Cell &cell,
       freeReaders.pop_back();
     }
   }
-  std::vector<AccessRecord> &more = readers[cell.more - 1];
-  for (AccessRecord &other : more) {
-    if (isSame(other)) {
-      other.lanes |= record.lanes;
-      return;
-    }
-    if (isCovered(other)) {
-      other = record;
-      return;
-    }
-  }
-  if (more.size() < kReaders)
-    more.push_back(record);
+  return readers[cell.more - 1];
 }
 
-std::optional<RaceFound> RaceMemory::accessCell(const BlockClocks &clocks,
-                                                Cell &cell,
-                                                const AccessRecord &record,
-                                                bool reads, bool writes) {
-  auto races = [&](const AccessRecord &earlier) {
-    return earlier.lanes != 0 && !areStrong(earlier, record) &&
-           !isOrdered(clocks, earlier, record);
+void RaceMemory::clearReaders(Cell &cell) {
+  cell.read = {};
+  if (cell.more == 0)
+    return;
+  readers[cell.more - 1].clear();
+  freeReaders.push_back(cell.more);
+  cell.more = 0;
+}
+
+void RaceMemory::dropValues(const AccessRecord &write) {
+  if (write.step != 0 && write.value != 0)
+    freeValues.push_back(write.value);
+}
+
+/// What of an access is one to the smaller cell at an offset in its row.
+AccessRecord RaceMemory::partOf(const AccessRecord &record,
+                                uint64_t offset) const {
+  AccessRecord part = record;
+  if (record.step == 0 || record.lanes == 0)
+    return part;
+  const unsigned lane =
+      unsigned(std::countr_zero(record.lanes)) + unsigned(offset / record.step);
+  part.lanes = LaneMask(1) << lane;
+  part.step = 0;
+  if (record.value != 0)
+    part.value = values[record.value - 1][lane];
+  return part;
+}
+
+/// Cells become smaller ones.
+void RaceMemory::refine(Row &row, unsigned shift) {
+  auto fit = [&](const AccessRecord &record) {
+    if (record.lanes != 0 && record.step != 0)
+      shift = std::min(shift, unsigned(std::countr_zero(record.step)));
   };
-  std::optional<RaceFound> found;
-  if (races(cell.write)) {
+  std::vector<Cell> before = std::move(row.cells);
+  if (before.empty()) {
+    before.push_back(row.whole);
+    fit(row.whole.write);
+    fit(row.whole.read);
+    if (row.whole.more != 0)
+      std::for_each(readers[row.whole.more - 1].begin(),
+                    readers[row.whole.more - 1].end(), fit);
+  }
+  row.cells.resize(kRowBytes >> shift);
+  const size_t ratio = size_t(1) << (row.shift - shift);
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const uint64_t offset = uint64_t(i) << shift;
+    const Cell &from = before[i / ratio];
+    Cell &cell = row.cells[i];
+    cell.write = partOf(from.write, offset);
+    cell.read = partOf(from.read, offset);
+    if (from.more == 0)
+      continue;
+    std::vector<AccessRecord> more = readers[from.more - 1];
+    for (AccessRecord &record : more)
+      record = partOf(record, offset);
+    readersOf(cell) = std::move(more);
+  }
+  for (Cell &cell : before) {
+    dropValues(cell.write);
+    clearReaders(cell);
+  }
+  row.whole = {};
+  row.shift = shift;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+RaceMemory::Order RaceMemory::orderOf(const BlockClocks &clocks,
+                                      const AccessRecord &earlier,
+                                      const AccessRecord &now) const {
+  const bool isHere = earlier.block == now.block;
+  if (isHere && earlier.time <= clocks.floor())
+    return Order::Yes;
+  auto knows = [&](unsigned lane, unsigned other) {
+    const uint32_t mine = now.warp * kLanes + lane;
+    const uint32_t others = earlier.warp * kLanes + other;
+    return isHere ? clocks.knows(mine, others, earlier.time)
+                  : clocks.knows(mine, earlier.block, others, earlier.time);
+  };
+  if (now.step != earlier.step)
+    return Order::Mixed;
+  if (now.step == 0) {
+    for (LaneMask lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
+      for (LaneMask rest = earlier.lanes; rest != 0; rest &= rest - 1)
+        if (!knows(unsigned(std::countr_zero(lanes)),
+                   unsigned(std::countr_zero(rest))))
+          return Order::No;
+    return Order::Yes;
+  }
+  if (now.lanes != earlier.lanes)
+    return Order::Mixed;
+  // Each lane and the one that had its place.
+  if (isHere && now.warp == earlier.warp)
+    return Order::Yes;
+  if (!clocks.hasHeard())
+    return Order::No;
+  LaneMask known = 0;
+  for (LaneMask lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = unsigned(std::countr_zero(lanes));
+    known |= LaneMask(knows(lane, lane)) << lane;
+  }
+  return known == now.lanes ? Order::Yes
+         : known == 0       ? Order::No
+                            : Order::Mixed;
+}
+
+/// Whether both are strong enough for each other.
+static bool areStrong(const AccessRecord &a, const AccessRecord &b) {
+  const Strength least = std::min(a.strength, b.strength);
+  return least == Strength::Device ||
+         (least == Strength::Block && a.block == b.block);
+}
+
+RaceMemory::Order RaceMemory::racesWith(const BlockClocks &clocks,
+                                        const AccessRecord &earlier,
+                                        const AccessRecord &now) const {
+  if (earlier.lanes == 0 || areStrong(earlier, now))
+    return Order::No;
+  switch (orderOf(clocks, earlier, now)) {
+  case Order::Yes:
+    return Order::No;
+  case Order::No:
+    return Order::Yes;
+  case Order::Mixed:
+    break;
+  }
+  return Order::Mixed;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// False, and nothing changed, if the cell is too large to say.
+bool RaceMemory::addReader(const BlockClocks &clocks, Cell &cell,
+                           const AccessRecord &record) {
+  // One of those that were there takes the new one in, or makes room for it.
+  auto join = [&](AccessRecord &other) {
+    if (other.lanes != 0 && other.block == record.block &&
+        other.warp == record.warp && other.time == record.time &&
+        other.at == record.at && other.strength == record.strength) {
+      if (other.step != record.step ||
+          (record.step != 0 && other.lanes != record.lanes))
+        return Order::Mixed;
+      other.lanes |= record.lanes;
+      return Order::Yes;
+    }
+    Order order = Order::Yes;
+    // What a later writer that knows of this read knows of as well.
+    if (other.lanes != 0)
+      order = other.strength == record.strength ? orderOf(clocks, other, record)
+                                                : Order::No;
+    if (order == Order::Yes)
+      other = record;
+    return order;
+  };
+  Order order = join(cell.read);
+  if (order == Order::No && cell.more != 0)
+    for (AccessRecord &other : readers[cell.more - 1]) {
+      order = join(other);
+      if (order != Order::No)
+        break;
+    }
+  if (order != Order::No)
+    return order == Order::Yes;
+  std::vector<AccessRecord> &more = readersOf(cell);
+  if (more.size() < kReaders)
+    more.push_back(record);
+  return true;
+}
+
+/// What an access to a cell races with. False if the cell is too large to say.
+bool RaceMemory::findRace(const BlockClocks &clocks, const Cell &cell,
+                          const AccessRecord &record, bool reads, bool writes,
+                          std::optional<RaceFound> &found) const {
+  bool isSaid = true;
+  auto check = [&](const AccessRecord &earlier, bool wasWrite) {
+    if (found || !isSaid)
+      return;
+    const Order races = racesWith(clocks, earlier, record);
+    isSaid = races != Order::Mixed;
+    if (races != Order::Yes)
+      return;
     // Lanes that write the same in one instruction do so on purpose.
     const bool isAgreed =
-        writes && !reads && cell.write.at == record.at &&
-        cell.write.block == record.block && cell.write.warp == record.warp &&
-        cell.write.time == record.time && cell.write.value == record.value;
+        wasWrite && writes && !reads && record.step == 0 &&
+        earlier.at == record.at && earlier.block == record.block &&
+        earlier.warp == record.warp && earlier.time == record.time &&
+        earlier.value == record.value;
     if (!isAgreed)
-      found = RaceFound{cell.write, true};
-  }
+      found = RaceFound{earlier, wasWrite};
+  };
+  check(cell.write, true);
   if (writes) {
-    if (!found && races(cell.read))
-      found = RaceFound{cell.read, false};
-    if (cell.more != 0) {
+    check(cell.read, false);
+    if (cell.more != 0)
       for (const AccessRecord &other : readers[cell.more - 1])
-        if (!found && races(other))
-          found = RaceFound{other, false};
-      readers[cell.more - 1].clear();
-      freeReaders.push_back(cell.more);
-      cell.more = 0;
-    }
-    cell.write = record;
-    cell.read = {};
-  } else {
-    addReader(clocks, cell, record);
+        check(other, false);
   }
-  return found;
+  return isSaid;
+}
+
+/// False, and nothing changed, if the cell is too large to say.
+bool RaceMemory::accessCell(const BlockClocks &clocks, Cell &cell,
+                            const AccessRecord &record, bool reads, bool writes,
+                            std::optional<RaceFound> &found) {
+  // Lanes of a row that races are told one by one.
+  if (!findRace(clocks, cell, record, reads, writes, found) ||
+      (record.step != 0 && found))
+    return false;
+  if (!writes)
+    return addReader(clocks, cell, record);
+  dropValues(cell.write);
+  clearReaders(cell);
+  cell.write = record;
+  return true;
 }
 
 std::optional<RaceFound> RaceMemory::access(const BlockClocks &clocks,
                                             const AccessRecord &record,
                                             bool reads, bool writes,
                                             uint64_t address, uint32_t bytes) {
-  std::optional<RaceFound> found;
-  uint64_t at = address;
+  std::optional<RaceFound> first;
   const uint64_t end = address + bytes;
-  while (at < end) {
-    Page &page = pageOf(at / kPageBytes);
-    const uint64_t stop = std::min(end, (at / kPageBytes + 1) * kPageBytes);
-    const unsigned shift = (at | stop) % 16 == 0  ? 4
-                           : (at | stop) % 4 == 0 ? 2
-                                                  : 0;
-    if (shift < page.shift)
-      refine(page, shift);
-    const uint64_t step = uint64_t(1) << page.shift;
-    for (; at < stop; at += step) {
-      Cell &cell = page.cells[at % kPageBytes >> page.shift];
-      std::optional<RaceFound> here =
-          accessCell(clocks, cell, record, reads, writes);
-      if (here && !found)
-        found = here;
+  for (uint64_t at = address, stop = 0; at < end; at = stop) {
+    Row &row = rowOf(at);
+    stop = std::min(end, (at / kRowBytes + 1) * kRowBytes);
+    const auto shift =
+        std::min(kRowShift, unsigned(std::countr_zero(at | stop)));
+    std::optional<RaceFound> found;
+    if (shift == kRowShift && row.cells.empty()) {
+      if (accessCell(clocks, row.whole, record, reads, writes, found)) {
+        if (!first)
+          first = found;
+        continue;
+      }
+      found.reset();
+    }
+    constexpr unsigned kCellShift = 4;
+    if (row.cells.empty() || shift < row.shift)
+      refine(row, std::min(shift, kCellShift));
+    for (; at < stop; at += uint64_t(1) << row.shift) {
+      std::optional<RaceFound> here;
+      accessCell(clocks, row.cells[at % kRowBytes >> row.shift], record, reads,
+                 writes, here);
+      if (here && !first)
+        first = here;
     }
   }
-  return found;
+  return first;
+}
+
+/// Forgets the cells of a row that is written if whoever writes knows of all
+/// that was done to them.
+bool RaceMemory::makeWhole(const BlockClocks &clocks, Row &row,
+                           const AccessRecord &record, bool reads) {
+  if (row.shift > unsigned(std::countr_zero(record.step)))
+    refine(row, unsigned(std::countr_zero(record.step)));
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    std::optional<RaceFound> found;
+    const AccessRecord part = partOf(record, uint64_t(i) << row.shift);
+    if (!findRace(clocks, row.cells[i], part, reads, true, found) || found)
+      return false;
+  }
+  for (Cell &cell : row.cells)
+    clearReaders(cell);
+  row = {};
+  return true;
+}
+
+bool RaceMemory::accessRow(const BlockClocks &clocks,
+                           const AccessRecord &record, bool reads, bool writes,
+                           uint64_t address, const uint32_t *written) {
+  Row &row = rowOf(address);
+  std::optional<RaceFound> found;
+  if (!row.cells.empty() && !(writes && makeWhole(clocks, row, record, reads)))
+    return false;
+  if (!accessCell(clocks, row.whole, record, reads, writes, found))
+    return false;
+  if (!writes || !written)
+    return true;
+  if (freeValues.empty()) {
+    values.emplace_back();
+    freeValues.push_back(uint32_t(values.size()));
+  }
+  row.whole.write.value = freeValues.back();
+  freeValues.pop_back();
+  std::copy_n(written, kLanes, values[row.whole.write.value - 1].begin());
+  return true;
 }

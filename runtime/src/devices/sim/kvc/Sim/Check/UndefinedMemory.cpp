@@ -39,7 +39,7 @@ GlobalShadow::Object *GlobalShadow::find(uint64_t address, uint64_t &offset) {
 void GlobalShadow::define(uint64_t address, uint64_t bytes) {
   uint64_t offset = 0;
   if (Object *object = find(address, offset))
-    object->shadow.fill(offset, 0, bytes);
+    object->shadow.define(offset, bytes);
 }
 
 std::string GlobalShadow::describe(uint64_t address) {

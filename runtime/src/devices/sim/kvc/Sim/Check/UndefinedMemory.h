@@ -21,32 +21,56 @@
 
 namespace kvc::sim {
 
+/// Whether any of some bytes is not 0.
+inline bool isAnySet(const uint8_t *bytes, uint64_t count) {
+  uint64_t any = 0, word = 0;
+  for (; count >= sizeof(word); bytes += sizeof(word), count -= sizeof(word)) {
+    std::memcpy(&word, bytes, sizeof(word));
+    any |= word;
+  }
+  for (; count > 0; ++bytes, --count)
+    any |= *bytes;
+  return any != 0;
+}
+
 /// A run of bytes that one allocation, block or thread owns.
 class ByteShadow {
 public:
   explicit ByteShadow(uint64_t bytes = 0) : bits(bytes, 0xFF) {}
 
   uint64_t size() const { return bits.size(); }
-  /// Bytes outside count as defined: whoever touches them faults.
+  /// Whether everything is known to be defined.
+  bool isDefined() const { return isWhole; }
+  /// Whether anything of these bytes is not. Bytes outside count as defined:
+  /// whoever touches them faults.
+  bool isUndefined(uint64_t offset, uint64_t count) const {
+    return !isWhole && offset < bits.size() &&
+           isAnySet(bits.data() + offset, inside(offset, count));
+  }
   void read(uint64_t offset, uint8_t *to, uint64_t count) const {
     std::memset(to, 0, count);
-    if (offset < bits.size())
-      std::memcpy(to, bits.data() + offset,
-                  std::min<uint64_t>(count, bits.size() - offset));
+    if (!isWhole && offset < bits.size())
+      std::memcpy(to, bits.data() + offset, inside(offset, count));
   }
   void write(uint64_t offset, const uint8_t *from, uint64_t count) {
-    if (offset < bits.size())
-      std::memcpy(bits.data() + offset, from,
-                  std::min<uint64_t>(count, bits.size() - offset));
+    if (offset >= bits.size())
+      return;
+    isWhole = isWhole && !isAnySet(from, inside(offset, count));
+    std::memcpy(bits.data() + offset, from, inside(offset, count));
   }
-  void fill(uint64_t offset, uint8_t value, uint64_t count) {
-    if (offset < bits.size())
-      std::memset(bits.data() + offset, value,
-                  std::min<uint64_t>(count, bits.size() - offset));
+  void define(uint64_t offset, uint64_t count) {
+    if (isWhole || offset >= bits.size())
+      return;
+    std::memset(bits.data() + offset, 0, inside(offset, count));
+    isWhole = inside(offset, count) == bits.size();
   }
 
 private:
+  uint64_t inside(uint64_t offset, uint64_t count) const {
+    return std::min<uint64_t>(count, bits.size() - offset);
+  }
   std::vector<uint8_t> bits;
+  bool isWhole = false;
 };
 
 /// The shadows of global memory.

@@ -25,6 +25,8 @@ public:
   UndefinedRegisters() = default;
   explicit UndefinedRegisters(const Program &program);
 
+  /// Whether any bits of a slot may be undefined, in any lane.
+  bool isDirty(const Slot &slot) const;
   /// Whether any lane's bits of a register, constant or predicate are undefined
   /// in some of `lanes`: those lanes.
   LaneMask undefinedLanes(const Slot &slot, LaneMask lanes) const;
@@ -51,7 +53,6 @@ private:
     uint64_t undefined = 0, value = 0;
   };
   Source sourceOf(const WarpInfo &warp, const Slot &slot, unsigned lane) const;
-  bool isDirty(const Slot &slot) const;
   void settle(const Slot &slot);
 
   void runLane(const WarpInfo &warp, const Inst &inst, unsigned lane);
