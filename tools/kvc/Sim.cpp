@@ -127,14 +127,11 @@ std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
 }
 
 /// Runs the kernel again with products and sums that ptxas may make one, and
-/// tells of the first memory that then differs.
-void checkContraction(const SimOptions &options, const std::string &kernel,
-                      const sim::Module &module, sim::LaunchOptions launch,
-                      const SimArguments &given, const sim::Memory &memory,
-                      SimWatch &watch) {
-  const sim::Contraction contraction = sim::contractionOf(module);
-  if (contraction.sums.empty())
-    return;
+/// tells of the first memory that then differs. Whether it does.
+bool changesWith(const sim::Contraction &contraction, const SimOptions &options,
+                 const std::string &kernel, sim::LaunchOptions launch,
+                 const SimArguments &given, const sim::Memory &memory,
+                 SimWatch &watch) {
   sim::Memory other;
   auto loaded = sim::LoadedModule::load(contraction.text, other);
   if (!loaded)
@@ -165,8 +162,25 @@ void checkContraction(const SimOptions &options, const std::string &kernel,
                   "products, and then byte " +
                   std::to_string(one - before) + " of \"" + buffer.name +
                   "\" differs");
-    return;
+    return true;
   }
+  return false;
+}
+
+/// Both ways: of a sum of two products either may go into the fma.
+void checkContraction(const SimOptions &options, const std::string &kernel,
+                      const sim::Module &module,
+                      const sim::LaunchOptions &launch,
+                      const SimArguments &given, const sim::Memory &memory,
+                      SimWatch &watch) {
+  const sim::Contraction first = sim::contractionOf(module);
+  if (first.sums.empty() ||
+      changesWith(first, options, kernel, launch, given, memory, watch))
+    return;
+  const sim::Contraction second =
+      sim::contractionOf(module, /*takesSecond=*/true);
+  if (second.text != first.text)
+    changesWith(second, options, kernel, launch, given, memory, watch);
 }
 
 void writeBuffers(const SimArguments &given, const sim::Memory &memory,

@@ -9,7 +9,9 @@
 
 #include "kvc/Sim/Parser.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 
 namespace kvc::test {
 
@@ -24,6 +26,13 @@ inline std::string header(std::string_view version = "8.0",
 inline std::string kernel(std::string_view body, std::string_view params = "") {
   return ".visible .entry k(" + std::string(params) + ") {\n" +
          std::string(body) + "\n}\n";
+}
+
+/// A file of test/data/ptx.
+inline std::string ptxFile(const std::string &name) {
+  std::ifstream file(KVC_TEST_DATA "/ptx/" + name);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Reads a text that must be a module; the caller's test fails if it is none.

@@ -65,18 +65,7 @@ private:
   Type typeOf(const OperandForm &operand) const {
     Type type =
         operand.typeIndex < 0 ? operand.type : types.at(operand.typeIndex);
-    if (!operand.isWide)
-      return type;
-    switch (type) {
-    case Type::U16:
-      return Type::U32;
-    case Type::S16:
-      return Type::S32;
-    case Type::U32:
-      return Type::U64;
-    default:
-      return Type::S64;
-    }
+    return operand.isWide ? twiceAsWide(type) : type;
   }
 
   unsigned countOf(const OperandForm &operand) const {

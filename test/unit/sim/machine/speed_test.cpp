@@ -18,8 +18,6 @@
 
 #include <cmath>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 
 using namespace kvc::sim;
 using namespace kvc::test;
@@ -43,13 +41,6 @@ public:
   }
   uint64_t steps = 0, accesses = 0;
 };
-
-std::string textOf(const std::string &name) {
-  std::ifstream file(KVC_TEST_DATA "/ptx/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::vector<SimdLevel> levels() {
   std::vector<SimdLevel> list;
@@ -103,7 +94,7 @@ public:
 };
 
 TEST(SpeedTest, VectorDecode) {
-  const std::string text = textOf("decode_vector.ptx");
+  const std::string text = ptxFile("decode_vector.ptx");
   Watcher watcher;
   Counter counter;
   Checker checker;
@@ -141,7 +132,7 @@ TEST(SpeedTest, VectorDecode) {
 TEST(SpeedTest, TensorCoreDecode) {
   Checker checker;
   Counter counter;
-  Device device(textOf("decode_mma.ptx"), &checker);
+  Device device(ptxFile("decode_mma.ptx"), &checker);
   const int tokens = 4096, heads = 8, group = 4, dim = 128;
   const uint32_t parts = 8;
   const uint64_t q = device.buffer(ones(heads * group * dim));

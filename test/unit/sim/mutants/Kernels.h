@@ -15,7 +15,7 @@ namespace kvc::test {
 
 /// A kernel `k` of two pointers, what it reads and what it must write.
 struct MutantKernel {
-  std::string name;
+  std::string name; ///< Of its file in test/data/ptx/mutants.
   std::string text; ///< One instruction a line.
   sim::Extent3 grid, block;
   std::vector<uint32_t> input;

@@ -161,18 +161,7 @@ bool FunctionDecoder::decode(const Instruction &instruction) {
 Type FunctionDecoder::Pending::typeOf(const OperandForm &form) const {
   const Type type =
       form.typeIndex < 0 ? form.type : modifiers().types[form.typeIndex];
-  if (!form.isWide)
-    return type;
-  switch (type) {
-  case Type::U16:
-    return Type::U32;
-  case Type::S16:
-    return Type::S32;
-  case Type::U32:
-    return Type::U64;
-  default:
-    return Type::S64;
-  }
+  return form.isWide ? twiceAsWide(type) : type;
 }
 
 /// Elements that the operand must have; 0: no vector.

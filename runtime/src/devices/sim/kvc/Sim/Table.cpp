@@ -197,7 +197,7 @@ Form formOf(const Row &row) {
 
 std::string_view kvc::sim::nameOf(Family family) {
   static constexpr std::string_view names[] = {
-#define KVC_SIM_FAMILY(id) #id,
+#define KVC_SIM_FAMILY(id, traits) #id,
 #include "kvc/Sim/Families.def"
 #undef KVC_SIM_FAMILY
   };

@@ -22,16 +22,32 @@ namespace kvc::sim {
 
 /// An operation, as a handler executes it.
 enum class Family : uint8_t {
-#define KVC_SIM_FAMILY(id) id,
+#define KVC_SIM_FAMILY(id, traits) id,
 #include "kvc/Sim/Families.def"
 #undef KVC_SIM_FAMILY
 };
 std::string_view nameOf(Family family);
 inline constexpr size_t kFamilies = 0
-#define KVC_SIM_FAMILY(id) +1
+#define KVC_SIM_FAMILY(id, traits) +1
 #include "kvc/Sim/Families.def"
 #undef KVC_SIM_FAMILY
     ;
+
+/// What observers want to know of a family.
+enum FamilyTraits : uint8_t {
+  kNoTraits = 0,
+  kTogether = 1, ///< Runs when its lanes have all come: Observer::onWarpSync.
+  kEffect = 2,   ///< Does more than to set registers, where it runs.
+  kElsewhere = 4 ///< Its operands lead to memory or to other instructions.
+};
+inline constexpr uint8_t kFamilyTraits[] = {
+#define KVC_SIM_FAMILY(id, traits) traits,
+#include "kvc/Sim/Families.def"
+#undef KVC_SIM_FAMILY
+};
+constexpr bool hasTrait(Family family, FamilyTraits trait) {
+  return (kFamilyTraits[size_t(family)] & trait) != 0;
+}
 
 /// What an instruction counts as.
 enum class Class : uint8_t {

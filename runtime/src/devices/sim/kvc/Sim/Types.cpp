@@ -96,6 +96,19 @@ Type kvc::sim::bitsType(unsigned bits) {
   }
 }
 
+Type kvc::sim::twiceAsWide(Type type) {
+  switch (type) {
+  case Type::U16:
+    return Type::U32;
+  case Type::S16:
+    return Type::S32;
+  case Type::U32:
+    return Type::U64;
+  default:
+    return Type::S64;
+  }
+}
+
 bool kvc::sim::fits(Type used, Type held) {
   return bitsOf(used) == bitsOf(held) && kindsAgree(used, held);
 }

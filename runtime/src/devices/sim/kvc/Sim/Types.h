@@ -47,6 +47,8 @@ bool isFundamental(Type type);
 bool isInteger(Type type);
 /// Bits of that size; None if there are none.
 Type bitsType(unsigned bits);
+/// The integers of twice as many bits: of the products of 16 and 32 bits.
+Type twiceAsWide(Type type);
 
 /// Whether a register declared as `held` may stand where an instruction of type
 /// `used` reads or writes: sizes agree, and so do the kinds unless one of the

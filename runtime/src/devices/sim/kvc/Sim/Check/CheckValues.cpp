@@ -247,6 +247,20 @@ void Checker::passResults(BlockState &state, const WarpInfo &warp, uint32_t at,
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// What the instruction at `at` was the first to read, for those that use it.
+void Checker::noteUndefined(const WarpInfo &warp, uint32_t at,
+                            const MemoryAccess &access, unsigned lane,
+                            std::string_view how) {
+  if (undefinedLoads.contains(at))
+    return;
+  undefinedLoads.emplace(
+      at, describePlace(launch, at) + ", where " +
+              describeThread(launch, warp.block, warp.warp * kLanes + lane) +
+              std::string(how) +
+              describe(access.space, access.addresses[lane]) +
+              ", which nobody has written");
+}
+
 void Checker::load(BlockState &state, const WarpInfo &warp, uint32_t at,
                    const MemoryAccess &access) {
   const Inst &inst = launch.program->code[at];
@@ -270,11 +284,7 @@ void Checker::load(BlockState &state, const WarpInfo &warp, uint32_t at,
                bytes);
     if (!isAnySet(bits, bytes))
       return;
-    undefinedLoads.try_emplace(
-        at, describePlace(launch, at) + ", where " +
-                describeThread(launch, warp.block, thread) + " reads " +
-                describe(access.space, access.addresses[lane]) +
-                ", which nobody has written");
+    noteUndefined(warp, at, access, lane, " reads ");
     for (size_t i = 0; i < vector; ++i)
       registers.writeBytes(slots[i], lane, bits + i * size, size, isSigned, at);
   });
@@ -347,12 +357,7 @@ void Checker::loadMatrix(BlockState &state, const WarpInfo &warp, uint32_t at,
                access.addresses[lane], rows[lane], 16);
     if (!isAnySet(rows[lane], 16))
       return;
-    undefinedLoads.try_emplace(
-        at, describePlace(launch, at) + ", where " +
-                describeThread(launch, warp.block, warp.warp * kLanes + lane) +
-                " gives the row at " +
-                describe(access.space, access.addresses[lane]) +
-                ", which nobody has written");
+    noteUndefined(warp, at, access, lane, " gives the row at ");
   });
   const MatrixPlaces &places =
       matrixPlaces(launch.program->modifiersOf(inst).has(Word::Trans));
@@ -420,11 +425,7 @@ void Checker::update(BlockState &state, const WarpInfo &warp, uint32_t at,
                bytes);
     gatherStored(registers, slots, first, vector, size, lane, stored);
     if (isAnySet(before, bytes)) {
-      undefinedLoads.try_emplace(
-          at, describePlace(launch, at) + ", where " +
-                  describeThread(launch, warp.block, thread) + " reads " +
-                  describe(access.space, access.addresses[lane]) +
-                  ", which nobody has written");
+      noteUndefined(warp, at, access, lane, " reads ");
       for (size_t i = 0; i < results; ++i)
         registers.writeBytes(slots[i], lane, before + i * size, size, false,
                              at);

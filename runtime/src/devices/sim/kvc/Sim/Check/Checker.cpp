@@ -103,86 +103,20 @@ void Checker::onFault(const Fault &fault) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// Those that onWarpSync tells of when all their lanes have come.
-static bool runsTogether(Family family) {
-  switch (family) {
-  case Family::Shfl:
-  case Family::Vote:
-  case Family::Match:
-  case Family::Redux:
-  case Family::Elect:
-  case Family::LdMatrix:
-  case Family::StMatrix:
-  case Family::MovMatrix:
-  case Family::Mma:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Those of which only memory or the order of threads decides.
-static bool isControl(Family family) {
-  switch (family) {
-  case Family::Bra:
-  case Family::Brx:
-  case Family::Call:
-  case Family::Ret:
-  case Family::Exit:
-  case Family::Ld:
-  case Family::LdNc:
-  case Family::Ldu:
-  case Family::St:
-  case Family::Atom:
-  case Family::Red:
-  case Family::CpAsync:
-  case Family::CpBulk:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Whether an instruction that an undefined guard lets run or not does more
-/// than leave its result undefined.
-static bool hasEffect(Family family) {
-  switch (family) {
-  case Family::Bra:
-  case Family::Brx:
-  case Family::Call:
-  case Family::Ret:
-  case Family::Exit:
-  case Family::Trap:
-  case Family::St:
-  case Family::Atom:
-  case Family::Red:
-  case Family::CpAsync:
-  case Family::CpAsyncCommit:
-  case Family::CpBulk:
-  case Family::Mbarrier:
-  case Family::Bar:
-  case Family::BarRed:
-  case Family::BarWarp:
-    return true;
-  default:
-    return false;
-  }
-}
-
 void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
                      LaneMask lanes) {
   BlockState &state = stateOf(warp.block);
   const Inst &inst = launch.program->code[at];
   UndefinedRegisters &registers = state.registers[warp.warp];
   const LaneMask unsure = registers.undefinedLanes(inst.guard, active);
-  if (unsure != 0 && hasEffect(inst.family))
+  if (unsure != 0 && hasTrait(inst.family, kEffect))
     checkDefined(state, warp, at, inst.guard, unsure,
                  inst.family == Family::Bra ? "where it goes"
                                             : "whether it runs");
   if (lanes != 0) {
-    if (isControl(inst.family))
+    if (hasTrait(inst.family, kElsewhere))
       checkOperands(state, warp, at, lanes);
-    else if (!runsTogether(inst.family))
+    else if (!hasTrait(inst.family, kTogether))
       registers.run(warp, at, lanes);
     switch (inst.family) {
     case Family::Call:
@@ -216,7 +150,7 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
     }
   }
   // Whether it ran is open, and so is what it leaves.
-  if (unsure != 0 && !hasEffect(inst.family))
+  if (unsure != 0 && !hasTrait(inst.family, kEffect))
     for (const Slot &slot : launch.program->slotsOf(inst))
       if (slot.isWritten())
         eachLane(unsure, [&](unsigned lane) {
@@ -231,7 +165,7 @@ void Checker::onWarpSync(const WarpInfo &warp, uint32_t at, LaneMask members) {
     state.clocks.syncWarp(warp.warp, members);
     return;
   }
-  if (!runsTogether(inst.family))
+  if (!hasTrait(inst.family, kTogether))
     return;
   if (inst.family == Family::LdMatrix || inst.family == Family::StMatrix)
     checkOperands(state, warp, at, members);

@@ -117,6 +117,9 @@ private:
                    LaneMask lanes);
   void copyPlace(BlockState &state, const WarpInfo &warp,
                  const ParamPlace &from, const ParamPlace &to, LaneMask lanes);
+  void noteUndefined(const WarpInfo &warp, uint32_t at,
+                     const MemoryAccess &access, unsigned lane,
+                     std::string_view how);
   void load(BlockState &state, const WarpInfo &warp, uint32_t at,
             const MemoryAccess &access);
   void loadMatrix(BlockState &state, const WarpInfo &warp, uint32_t at,

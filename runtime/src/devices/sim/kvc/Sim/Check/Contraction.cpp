@@ -20,12 +20,14 @@ struct FloatOp {
   bool ftz = false, sat = false;
 };
 
-/// mul, add and sub of floats without a rounding; nothing for all else.
+/// mul, add and sub of floats without a rounding, neg and mov, which pass
+/// products on; nothing for all else.
 std::optional<FloatOp> floatOp(std::string_view opcode) {
   FloatOp op;
   const size_t dot = opcode.find('.');
   op.name = opcode.substr(0, dot);
-  if (op.name != "mul" && op.name != "add" && op.name != "sub")
+  if (op.name != "mul" && op.name != "add" && op.name != "sub" &&
+      op.name != "neg" && op.name != "mov")
     return std::nullopt;
   for (size_t begin = dot; begin != std::string_view::npos;) {
     const size_t end = opcode.find('.', begin + 1);
@@ -36,7 +38,9 @@ std::optional<FloatOp> floatOp(std::string_view opcode) {
       op.ftz = true;
     else if (word == "sat")
       op.sat = true;
-    else if (word == "f32" || word == "f64")
+    else if (word == "f32" || word == "f64" || word == "f16" ||
+             word == "f16x2" || word == "bf16" || word == "bf16x2" ||
+             (op.name == "mov" && word.starts_with('b')))
       op.type = word;
     else
       return std::nullopt;
@@ -47,15 +51,28 @@ std::optional<FloatOp> floatOp(std::string_view opcode) {
   return op;
 }
 
+/// A register `to` that is the negation of a value.
+std::string negation(std::string_view type, const std::string &to,
+                     const std::string &value) {
+  if (type == "f32" || type == "f64")
+    return ".reg ." + std::string(type) + " " + to + "; neg." +
+           std::string(type) + " " + to + ", " + value + "; ";
+  const std::string bits = type.ends_with("x2") ? "b32" : "b16";
+  return ".reg ." + bits + " " + to + "; xor." + bits + " " + to + ", " +
+         value + ", " + (bits == "b32" ? "0x80008000" : "0x8000") + "; ";
+}
+
 struct Product {
   std::string_view first, second, guard;
   bool isGuardNegated = false;
+  bool isNegated = false;
   FloatOp op;
 };
 
 class Contractor {
 public:
-  explicit Contractor(const Module &module) : module(module) {
+  Contractor(const Module &module, bool takesSecond)
+      : module(module), takesSecond(takesSecond) {
     starts.push_back(0);
     for (size_t i = 0; i < module.text->size(); ++i)
       if ((*module.text)[i] == '\n')
@@ -109,29 +126,56 @@ private:
   void visit(const Function &function, const Instruction &instruction) {
     const auto *operands = function.operands.data() + instruction.firstOperand;
     const std::optional<FloatOp> op = floatOp(instruction.opcode);
+    const size_t count = !op                                      ? 0
+                         : op->name == "neg" || op->name == "mov" ? 2
+                                                                  : 3;
     const bool isPlain =
-        op && instruction.operandCount == 3 &&
-        std::all_of(operands, operands + 3, [](const Operand &operand) {
+        op && instruction.operandCount == count &&
+        std::all_of(operands, operands + count, [](const Operand &operand) {
           return operand.kind == Operand::Kind::Word ||
                  operand.kind == Operand::Kind::Number;
         });
-    if (isPlain && op->name != "mul")
+    std::optional<Product> product;
+    if (isPlain && op->name == "mul")
+      product = Product{textOf(operands[1]),    textOf(operands[2]),
+                        instruction.guard.text, instruction.isGuardNegated,
+                        /*isNegated=*/false,    *op};
+    else if (isPlain && count == 2)
+      product = passedOn(instruction, *op, operands[1]);
+    else if (isPlain)
       contractSum(instruction, *op, operands);
     // What is written is no factor and no product any more.
     if (instruction.operandCount > 0)
       forget(function, operands[0]);
-    if (isPlain && op->name == "mul") {
-      const Product product{textOf(operands[1]), textOf(operands[2]),
-                            instruction.guard.text, instruction.isGuardNegated,
-                            *op};
-      const std::string_view to = operands[0].text;
-      // A saturated product is not the one that an fma has.
-      if (!op->sat && product.first != to && product.second != to)
-        products[to] = product;
-    }
+    // A saturated product is not the one that an fma has.
+    if (product && !product->op.sat && product->first != operands[0].text &&
+        product->second != operands[0].text)
+      products[operands[0].text] = *product;
     const std::string_view name = instruction.opcode.substr(0, 3);
     if (name == "bra" || name == "brx" || name == "cal" || name == "ret")
       products.clear();
+  }
+
+  /// The product that mov or neg of it is.
+  std::optional<Product> passedOn(const Instruction &instruction,
+                                  const FloatOp &op,
+                                  const Operand &source) const {
+    const auto found = products.find(source.text);
+    if (found == products.end() || !isBeside(found->second, instruction))
+      return std::nullopt;
+    Product product = found->second;
+    if (op.name == "neg") {
+      if (op.type != product.op.type || op.ftz != product.op.ftz)
+        return std::nullopt;
+      product.isNegated = !product.isNegated;
+    }
+    return product;
+  }
+
+  /// Whether an instruction runs where the one of a product did.
+  static bool isBeside(const Product &product, const Instruction &instruction) {
+    return product.guard == instruction.guard.text &&
+           product.isGuardNegated == instruction.isGuardNegated;
   }
 
   /// The registers that an instruction writes, or may: the first operand, and
@@ -150,26 +194,28 @@ private:
 
   void contractSum(const Instruction &instruction, const FloatOp &op,
                    const Operand *operands) {
-    for (unsigned which : {1u, 2u}) {
+    for (unsigned which : {takesSecond ? 2u : 1u, takesSecond ? 1u : 2u}) {
       const auto found = products.find(operands[which].text);
       if (found == products.end())
         continue;
       const Product &product = found->second;
       if (product.op.type != op.type || product.op.ftz != op.ftz ||
-          product.guard != instruction.guard.text ||
-          product.isGuardNegated != instruction.isGuardNegated)
+          !isBeside(product, instruction))
         continue;
-      const std::string_view other = textOf(operands[3 - which]);
       const std::string to(textOf(operands[0]));
       const std::string opcode =
           std::string("fma.rn") + (op.ftz ? ".ftz" : "") +
           (op.sat ? ".sat" : "") + "." + std::string(op.type) + " ";
-      std::string first(product.first), addend(other), before;
-      if (op.name == "sub") {
-        std::string &negated = which == 1 ? addend : first;
-        before = ".reg ." + std::string(op.type) + " %kvc_negated; neg." +
-                 std::string(op.type) + " %kvc_negated, " + negated + "; ";
-        negated = "%kvc_negated";
+      std::string first(product.first), addend(textOf(operands[3 - which]));
+      std::string before;
+      const bool isSub = op.name == "sub";
+      if (product.isNegated != (isSub && which == 2)) {
+        before += negation(op.type, "%kvc_factor", first);
+        first = "%kvc_factor";
+      }
+      if (isSub && which == 1) {
+        before += negation(op.type, "%kvc_addend", addend);
+        addend = "%kvc_addend";
       }
       const std::string guard =
           instruction.guard.text.empty()
@@ -191,13 +237,14 @@ private:
   }
 
   const Module &module;
-  std::vector<size_t> starts;                   ///< Of lines.
+  const bool takesSecond;     ///< Of two products that a sum has.
+  std::vector<size_t> starts; ///< Of lines.
   std::map<std::string_view, Product> products; ///< By their registers.
   std::vector<Edit> edits;
 };
 
 } // namespace
 
-Contraction kvc::sim::contractionOf(const Module &module) {
-  return Contractor(module).run();
+Contraction kvc::sim::contractionOf(const Module &module, bool takesSecond) {
+  return Contractor(module, takesSecond).run();
 }

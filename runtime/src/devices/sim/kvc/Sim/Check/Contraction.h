@@ -25,7 +25,8 @@ struct Contraction {
 };
 
 /// Makes an fma of every pair that stands in one straight run of instructions.
-Contraction contractionOf(const Module &module);
+/// A sum of two products takes in the first, or the second.
+Contraction contractionOf(const Module &module, bool takesSecond = false);
 
 } // namespace kvc::sim
 

@@ -66,32 +66,13 @@ Group kvc::sim::groupOf(Class kind) {
   return Group::Control;
 }
 
-/// Instructions that lanes come to together. bar.warp.sync lets each part pass
-/// once.
-static bool waitsForLanes(Family family) {
-  switch (family) {
-  case Family::Shfl:
-  case Family::Vote:
-  case Family::Match:
-  case Family::Redux:
-  case Family::Elect:
-  case Family::LdMatrix:
-  case Family::StMatrix:
-  case Family::MovMatrix:
-  case Family::Mma:
-    return true;
-  default:
-    return false;
-  }
-}
-
 void Counter::onLaunch(const LaunchInfo &info) {
   result = {};
   result.launch = info;
   result.instructions.resize(info.program->code.size());
   gathers.clear();
   for (const Inst &inst : info.program->code)
-    gathers.push_back(waitsForLanes(inst.family));
+    gathers.push_back(hasTrait(inst.family, kTogether));
   read = {};
   written = {};
 }

@@ -74,38 +74,10 @@ void runStore(Warp &warp, const Step &step, LaneMask lanes) {
   }
 }
 
+/// 128 bits.
 struct Long {
   uint64_t low, high;
 };
-
-void runLoadLong(Warp &warp, const Step &step, LaneMask lanes) {
-  const auto &form = formOf<MoveForm>(step);
-  Resolved resolved;
-  if (!resolve(warp, form.access, step.operands[form.vector], lanes, resolved))
-    return;
-  for (uint32_t i = 0; i < form.vector; ++i)
-    if (step.operands[i] != kNoOperand) {
-      auto *to = reinterpret_cast<Long *>(warp.row(step.operands[i]));
-      eachLane(lanes, [&](unsigned lane) {
-        std::memcpy(to + lane, resolved.host[lane] + i * sizeof(Long),
-                    sizeof(Long));
-      });
-    }
-}
-void runStoreLong(Warp &warp, const Step &step, LaneMask lanes) {
-  const auto &form = formOf<MoveForm>(step);
-  Resolved resolved;
-  if (!resolve(warp, form.access, step.operands[0], lanes, resolved))
-    return;
-  for (uint32_t i = 0; i < form.vector; ++i) {
-    const auto *from =
-        reinterpret_cast<const Long *>(warp.row(step.operands[2 + i]));
-    eachLane(lanes, [&](unsigned lane) {
-      std::memcpy(resolved.host[lane] + i * sizeof(Long), from + lane,
-                  sizeof(Long));
-    });
-  }
-}
 
 template <typename Stored>
 Handler loadInto(unsigned bits) {
@@ -142,7 +114,7 @@ Handler loadOf(Type type, unsigned registerBits) {
   case 64:
     return runLoad<uint64_t, uint64_t>;
   default:
-    return runLoadLong;
+    return runLoad<Long, Long>;
   }
 }
 
@@ -157,7 +129,7 @@ Handler storeOf(Type type, unsigned registerBits) {
   case 64:
     return runStore<uint64_t, uint64_t>;
   default:
-    return runStoreLong;
+    return runStore<Long, Long>;
   }
 }
 

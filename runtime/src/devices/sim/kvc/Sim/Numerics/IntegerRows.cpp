@@ -165,83 +165,86 @@ void multiplyAddWide(uint32_t, void *d, const void *a, const void *b,
     to[lane] = Wide(Wide(T(x[lane])) * Wide(T(y[lane])) + z[lane]);
 }
 
-void logic3(uint32_t table, void *d, const void *a, const void *b,
-            const void *c, const void *) {
+/// A row of words of three rows.
+template <typename Op>
+void eachWord(void *d, const void *a, const void *b, const void *c, Op op) {
   auto *to = static_cast<uint32_t *>(d);
   const auto *x = static_cast<const uint32_t *>(a);
   const auto *y = static_cast<const uint32_t *>(b);
   const auto *z = static_cast<const uint32_t *>(c);
+  KVC_SIM_LANES
+  for (int lane = 0; lane < kLanes; ++lane)
+    to[lane] = op(x[lane], y[lane], z[lane]);
+}
+
+void logic3(uint32_t table, void *d, const void *a, const void *b,
+            const void *c, const void *) {
   uint32_t wanted[8];
   for (uint32_t i = 0; i < 8; ++i)
     wanted[i] = table >> i & 1 ? ~uint32_t(0) : 0;
-  KVC_SIM_LANES
-  for (int lane = 0; lane < kLanes; ++lane) {
-    uint32_t p = x[lane], q = y[lane], r = z[lane];
-    to[lane] = (wanted[0] & ~p & ~q & ~r) | (wanted[1] & ~p & ~q & r) |
-               (wanted[2] & ~p & q & ~r) | (wanted[3] & ~p & q & r) |
-               (wanted[4] & p & ~q & ~r) | (wanted[5] & p & ~q & r) |
-               (wanted[6] & p & q & ~r) | (wanted[7] & p & q & r);
-  }
+  eachWord(d, a, b, c, [&](uint32_t p, uint32_t q, uint32_t r) {
+    return (wanted[0] & ~p & ~q & ~r) | (wanted[1] & ~p & ~q & r) |
+           (wanted[2] & ~p & q & ~r) | (wanted[3] & ~p & q & r) |
+           (wanted[4] & p & ~q & ~r) | (wanted[5] & p & ~q & r) |
+           (wanted[6] & p & q & ~r) | (wanted[7] & p & q & r);
+  });
 }
 
 /// prmt without a mode: bytes by nibbles.
 void permute(uint32_t, void *d, const void *a, const void *b, const void *c,
              const void *) {
-  auto *to = static_cast<uint32_t *>(d);
-  const auto *x = static_cast<const uint32_t *>(a);
-  const auto *y = static_cast<const uint32_t *>(b);
-  const auto *z = static_cast<const uint32_t *>(c);
-  KVC_SIM_LANES
-  for (int lane = 0; lane < kLanes; ++lane) {
+  eachWord(d, a, b, c, [](uint32_t low, uint32_t high, uint32_t nibbles) {
     uint32_t result = 0;
     for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t nibble = z[lane] >> (4 * i);
-      uint32_t from = nibble & 4 ? y[lane] : x[lane];
+      uint32_t nibble = nibbles >> (4 * i);
+      uint32_t from = nibble & 4 ? high : low;
       uint32_t byte = from >> (8 * (nibble & 3)) & 0xFF;
       uint32_t sign = byte & 0x80 ? uint32_t(0xFF) : uint32_t(0);
       result |= (nibble & 8 ? sign : byte) << (8 * i);
     }
-    to[lane] = result;
-  }
+    return result;
+  });
 }
 
 /// bfe.u32
 void extractField(uint32_t, void *d, const void *a, const void *b,
                   const void *c, const void *) {
-  auto *to = static_cast<uint32_t *>(d);
-  const auto *x = static_cast<const uint32_t *>(a);
-  const auto *y = static_cast<const uint32_t *>(b);
-  const auto *z = static_cast<const uint32_t *>(c);
-  KVC_SIM_LANES
-  for (int lane = 0; lane < kLanes; ++lane) {
-    uint32_t position = y[lane] & 0xFF, length = z[lane] & 0xFF;
-    uint32_t shifted = position < 32 ? x[lane] >> (position & 31) : 0;
+  eachWord(d, a, b, c, [](uint32_t from, uint32_t at, uint32_t count) {
+    uint32_t position = at & 0xFF, length = count & 0xFF;
+    uint32_t shifted = position < 32 ? from >> (position & 31) : 0;
     uint32_t mask = length < 32 ? (uint32_t(1) << (length & 31)) - 1 : ~0u;
-    to[lane] = shifted & mask;
+    return shifted & mask;
+  });
+}
+
+/// What `each` gives for the C++ type of a type of integers; null for others.
+template <typename Result, typename Each>
+Result ofType(Type type, Each each) {
+  switch (type) {
+  case Type::U16:
+  case Type::B16:
+    return each.template operator()<uint16_t>();
+  case Type::S16:
+    return each.template operator()<int16_t>();
+  case Type::U32:
+  case Type::B32:
+    return each.template operator()<uint32_t>();
+  case Type::S32:
+    return each.template operator()<int32_t>();
+  case Type::U64:
+  case Type::B64:
+    return each.template operator()<uint64_t>();
+  case Type::S64:
+    return each.template operator()<int64_t>();
+  default:
+    return nullptr;
   }
 }
 
 template <template <typename> typename Op>
 IntegerRowFn pick(Type type) {
-  switch (type) {
-  case Type::U16:
-  case Type::B16:
-    return row<uint16_t, Op>;
-  case Type::S16:
-    return row<int16_t, Op>;
-  case Type::U32:
-  case Type::B32:
-    return row<uint32_t, Op>;
-  case Type::S32:
-    return row<int32_t, Op>;
-  case Type::U64:
-  case Type::B64:
-    return row<uint64_t, Op>;
-  case Type::S64:
-    return row<int64_t, Op>;
-  default:
-    return nullptr;
-  }
+  return ofType<IntegerRowFn>(
+      type, []<typename T>() -> IntegerRowFn { return row<T, Op>; });
 }
 
 template <template <typename> typename Op>
@@ -252,14 +255,6 @@ IntegerRowFn pickSigned(Type type) {
                              : nullptr;
 }
 
-#define KVC_SIM_PICK(function)                                                 \
-  (type == Type::U16 || type == Type::B16   ? function<uint16_t>               \
-   : type == Type::S16                      ? function<int16_t>                \
-   : type == Type::U32 || type == Type::B32 ? function<uint32_t>               \
-   : type == Type::S32                      ? function<int32_t>                \
-   : type == Type::U64 || type == Type::B64 ? function<uint64_t>               \
-   : type == Type::S64                      ? function<int64_t>                \
-                                            : nullptr)
 #define KVC_SIM_PICK_WIDE(function)                                            \
   (type == Type::U16   ? function<uint32_t, uint16_t>                          \
    : type == Type::S16 ? function<uint32_t, int16_t>                           \
@@ -346,9 +341,11 @@ IntegerRowFn findIntegerRow(const IntegerForm &form) {
   case IntegerOp::Cnot:
     return pick<Cnot>(type);
   case IntegerOp::Shl:
-    return KVC_SIM_PICK(shiftLeft);
+    return ofType<IntegerRowFn>(
+        type, []<typename T>() -> IntegerRowFn { return shiftLeft<T>; });
   case IntegerOp::Shr:
-    return KVC_SIM_PICK(shiftRight);
+    return ofType<IntegerRowFn>(
+        type, []<typename T>() -> IntegerRowFn { return shiftRight<T>; });
   case IntegerOp::Lop3:
     return logic3;
   case IntegerOp::Prmt:
@@ -361,25 +358,8 @@ IntegerRowFn findIntegerRow(const IntegerForm &form) {
 }
 
 IntegerCompareFn findIntegerCompare(Comparison comparison, Type type) {
-  switch (type) {
-  case Type::U16:
-  case Type::B16:
-    return pickCompare<uint16_t>(comparison);
-  case Type::S16:
-    return pickCompare<int16_t>(comparison);
-  case Type::U32:
-  case Type::B32:
-    return pickCompare<uint32_t>(comparison);
-  case Type::S32:
-    return pickCompare<int32_t>(comparison);
-  case Type::U64:
-  case Type::B64:
-    return pickCompare<uint64_t>(comparison);
-  case Type::S64:
-    return pickCompare<int64_t>(comparison);
-  default:
-    return nullptr;
-  }
+  return ofType<IntegerCompareFn>(
+      type, [&]<typename T>() { return pickCompare<T>(comparison); });
 }
 
 } // namespace kvc::sim::KVC_SIM_LEVEL
