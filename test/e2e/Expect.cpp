@@ -96,6 +96,8 @@ Lines kvc::test::wrongStored(const spec::Spec &spec, const Session &session,
       clearLost(kept, part.codes);
       clearLost(kept, part.scale);
       clearLost(kept, part.zero);
+      clearLost(kept, part.outlierIndex);
+      clearLost(kept, part.outlierValue);
       const std::string prefix =
           (isKey ? "k" : "v") +
           (scheme->parts.size() > 1 ? std::to_string(i) : std::string());
@@ -107,6 +109,15 @@ Lines kvc::test::wrongStored(const spec::Spec &spec, const Session &session,
                   actual.scales, wrong);
       compareBits(prefix + "_zero", data.heads, part.blocks, part.zero,
                   actual.zeros, wrong);
+      std::vector<float> values;
+      for (uint16_t bits : part.outlierValue)
+        values.push_back(decode(kF16, bits));
+      compareBits(prefix + "_outlier_index", data.heads, part.outliers,
+                  std::vector<float>(part.outlierIndex.begin(),
+                                     part.outlierIndex.end()),
+                  actual.outlierIndices, wrong);
+      compareBits(prefix + "_outlier_value", data.heads, part.outliers, values,
+                  actual.outlierValues, wrong);
       compareBits(prefix, data.heads, part.channels,
                   channelsOf(data, scheme->parts[i]), actual.values, wrong);
     }

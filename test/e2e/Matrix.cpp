@@ -71,6 +71,7 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
       {"key.smooth", noYes},
       {"rope", ropes},
       {"key.parts", {"one", "two", "three"}},
+      {"key.outliers", {"0", "1", "4"}},
       {"head_dim", dims},
       {"group", {"1", "2", "3", "4", "5", "7", "8", "12", "16", "71", "128"}},
       {"kv_heads", {"1", "2", "3"}},
@@ -122,6 +123,7 @@ std::vector<Property> kvc::test::matrixProperties(ValueIs value) {
   result.push_back({"value.scale.tokens", scaleTokens});
   result.push_back({"value.extra", extras});
   result.push_back({"value.parts", {"one", "two", "three"}});
+  result.push_back({"value.outliers", {"0", "1", "4"}});
   return result;
 }
 
@@ -172,6 +174,10 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
       if (p == tokens && q == "page" && isNumber(b) &&
           std::stoi(b) % tokensOf(a) != 0)
         return false;
+      if (q == tensor + ".outliers" && b != "0" &&
+          ((p == codec && !isCoded(a)) ||
+           ((p == dtype || p == channels || p == tokens) && a == "-")))
+        return false;
       if (p == codec && q == dtype && hasZero(a) && b.starts_with("e"))
         return false;
       if (p == dtype && q == channels && (a == "-") != (b == "-"))
@@ -192,7 +198,8 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
           return false;
         if ((q == tensor + ".scale.dtype" && b != "-" && b != "f16") ||
             (q == tensor + ".scale.channels" && b != "-" && b != "32") ||
-            (q == tensor + ".parts" && b != "one"))
+            (q == tensor + ".parts" && b != "one") ||
+            (q == tensor + ".outliers" && b != "0"))
           return false;
       }
     if (p == "key.rotate" && q == "rope" && a != "none" && b != "none")
@@ -364,6 +371,9 @@ std::string tensorText(const Choice &row, const std::string &tensor,
     std::string transforms = rotateText(row.at(tensor + ".rotate"), width);
     if (row.at(tensor + ".smooth") == "yes")
       transforms += ", \"smooth\": true";
+    if (const std::string &outliers = row.at(tensor + ".outliers");
+        outliers != "0")
+      transforms += ", \"outliers\": " + outliers;
     return schemeText(row.at(tensor + ".codec"),
                       row.at(tensor + ".scale.dtype"), block,
                       row.at(tensor + ".scale.tokens"),
@@ -560,6 +570,7 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
     choice["value.scale.tokens"] = choice["key.scale.tokens"];
     choice["value.extra"] = choice["key.extra"];
     choice["value.parts"] = choice["key.parts"];
+    choice["value.outliers"] = choice["key.outliers"];
     choice["value_dim"] = choice["head_dim"];
     result.levels += ", interleaved";
   }

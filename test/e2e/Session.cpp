@@ -252,10 +252,13 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor, size_t number,
   result.codes.resize(part.codec.isRaw() ? 0 : result.values.size());
   result.scales.resize(size_t(rows * part.blocks()));
   result.zeros.resize(part.zero == spec::Zero::None ? 0 : result.scales.size());
+  result.outlierIndices.resize(size_t(rows * part.outliers));
+  result.outlierValues.resize(size_t(rows * part.outliers));
   auto unpack = [&](size_t i, int64_t begin, int64_t end) {
     const int64_t row = (inputs.cuKv[i] + begin) * spec.attention.kvHeads;
-    std::vector<kvc_unpacked> parts(
-        allParts, {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
+    std::vector<kvc_unpacked> parts(allParts,
+                                    {sizeof(kvc_unpacked), nullptr, nullptr,
+                                     nullptr, nullptr, nullptr, nullptr});
     kvc_unpacked &to = parts[(tensor == Tensor::Key ? 0 : keyParts) + number];
     to.values = result.values.data() + row * part.channels();
     if (!result.codes.empty())
@@ -265,6 +268,10 @@ Unpacked Session::unpack(const Engine &engine, Tensor tensor, size_t number,
       to.scales = result.scales.data() + row * part.blocks();
     if (!result.zeros.empty())
       to.zeros = result.zeros.data() + row * part.blocks();
+    if (part.outliers > 0) {
+      to.outlier_indices = result.outlierIndices.data() + row * part.outliers;
+      to.outlier_values = result.outlierValues.data() + row * part.outliers;
+    }
     diag.check(kvc_cache_unpack(cache.get(), engine.module(), sequences[i],
                                 begin, end, nullptr, diag, parts.data(),
                                 int64_t(parts.size())));
@@ -414,14 +421,20 @@ void Session::compareRun(const spec::Spec &packing, const Answer &expected,
     const spec::PartScheme &part = scheme.parts[i];
     compare("codes", kvc::layout::RegionKind::Codes, i,
             (part.channels() * part.codec.bits + 7) / 8, 1);
-    if (!part.scale || part.hasStaticScale())
+    if (part.scale && !part.hasStaticScale()) {
+      const int64_t blockBytes =
+          part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
+      const int64_t tokens = part.scale->tokens;
+      compare("scales", kvc::layout::RegionKind::Scales, i, blockBytes, tokens);
+      if (part.zero != spec::Zero::None)
+        compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes, tokens);
+    }
+    if (part.outliers == 0)
       continue;
-    const int64_t blockBytes =
-        part.blocks() * spec::bitsOf(part.scale->dtype) / 8;
-    const int64_t tokens = part.scale->tokens;
-    compare("scales", kvc::layout::RegionKind::Scales, i, blockBytes, tokens);
-    if (part.zero != spec::Zero::None)
-      compare("zeros", kvc::layout::RegionKind::Zeros, i, blockBytes, tokens);
+    compare("outlier indices", kvc::layout::RegionKind::OutlierIndices, i,
+            2 * part.outliers, 1);
+    compare("outlier values", kvc::layout::RegionKind::OutlierValues, i,
+            2 * part.outliers, 1);
   }
 }
 

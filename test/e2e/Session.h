@@ -39,7 +39,7 @@ struct Attended {
 /// a ring has lost a row.
 struct Unpacked {
   std::vector<uint8_t> codes;
-  std::vector<float> scales, zeros, values;
+  std::vector<float> scales, zeros, values, outlierIndices, outlierValues;
 };
 
 /// A cache with the keys and values of `inputs`. Failures are thrown.

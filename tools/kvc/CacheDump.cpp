@@ -34,6 +34,15 @@ void CacheDump::addPart(const std::string &name, const kvc_part_info &part,
   addRows(name + "_scale", DType::F32, part.blocks, asBytes(from.scales));
   if (part.has_zero)
     addRows(name + "_zero", DType::F32, part.blocks, asBytes(from.zeros));
+  if (part.outliers == 0)
+    return;
+  std::vector<uint16_t> &indices = outlierIndices.emplace_back(
+      from.outlierIndices.begin(), from.outlierIndices.end());
+  addRows(name + "_outlier_index", DType::U16, part.outliers, asBytes(indices));
+  const Values &values = outlierValues.emplace_back(
+      convert(name + "_outlier_value", from.outlierValues.data(), KVC_F32,
+              static_cast<int64_t>(from.outlierValues.size()), KVC_F16));
+  addRows(name + "_outlier_value", DType::F16, part.outliers, values.bytes);
 }
 
 void CacheDump::add(const std::string &prefix, kvc_tensor which,

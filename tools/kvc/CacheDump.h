@@ -39,6 +39,8 @@ private:
   std::span<const kvc_sequence> sequences;
   std::deque<Dump> dumps;
   std::deque<std::vector<std::byte>> records;
+  std::deque<std::vector<uint16_t>> outlierIndices;
+  std::deque<Values> outlierValues;
   std::vector<safetensors::Tensor> list;
 };
 

@@ -272,12 +272,15 @@ Dump Engine::dump(const kvc_cache *cache,
     to.codes.resize(values.back().size());
     to.scales.resize(rows * info.blocks);
     to.zeros.resize(rows * info.blocks);
+    to.outlierIndices.resize(rows * info.outliers);
+    to.outlierValues.resize(rows * info.outliers);
   }
   const auto first =
       static_cast<size_t>(which == KVC_KEY ? 0 : tensor(KVC_KEY).num_parts);
-  std::vector<kvc_unpacked> wanted(
-      tensor(KVC_KEY).num_parts + tensor(KVC_VALUE).num_parts,
-      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr});
+  std::vector<kvc_unpacked> wanted(tensor(KVC_KEY).num_parts +
+                                       tensor(KVC_VALUE).num_parts,
+                                   {sizeof(kvc_unpacked), nullptr, nullptr,
+                                    nullptr, nullptr, nullptr, nullptr});
   dump.raw.resize(inputs.keys());
   for (size_t i = 0; i < sequences.size(); ++i) {
     const int64_t start = inputs.keyStarts[i];
@@ -296,7 +299,9 @@ Dump Engine::dump(const kvc_cache *cache,
                              to.codes.data() + row * width,
                              to.scales.data() + row * infos[j].blocks,
                              to.zeros.data() + row * infos[j].blocks,
-                             values[j].data() + row * width};
+                             values[j].data() + row * width,
+                             to.outlierIndices.data() + row * infos[j].outliers,
+                             to.outlierValues.data() + row * infos[j].outliers};
       }
       diag.check(kvc_cache_unpack(cache, moduleHandle.get(), sequences[i],
                                   begin, end, threads, diag, wanted.data(),

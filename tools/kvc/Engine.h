@@ -49,7 +49,7 @@ struct Outputs {
 /// One part of a tensor in canonical form, [total_kv, kv_heads, ..].
 struct PartDump {
   std::vector<int8_t> codes;
-  std::vector<float> scales, zeros;
+  std::vector<float> scales, zeros, outlierIndices, outlierValues;
 };
 
 /// One tensor of a cache. A value that is the key has no parts.

@@ -150,8 +150,14 @@ void KernelBuilder::unpack() {
     Value scales = dense(prefix + "_scales", {-1, blocks}, getF32Type());
     Value zeros = dense(prefix + "_zeros", {-1, blocks}, getF32Type());
     Value values = dense(prefix, {-1, channels}, getF32Type());
+    int64_t outliers = std::max<int64_t>(part.outliers, 1);
+    Value indices =
+        dense(prefix + "_outlier_indices", {-1, outliers}, getF32Type());
+    Value kept =
+        dense(prefix + "_outlier_values", {-1, outliers}, getF32Type());
     UnpackOp::create(*this, view, head, begin, end, codes, scales, zeros,
-                     values, tensor, number);
+                     values, part.outliers ? indices : Value(),
+                     part.outliers ? kept : Value(), tensor, number);
   };
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
     const spec::Scheme *scheme = spec::schemeOf(spec, tensor);

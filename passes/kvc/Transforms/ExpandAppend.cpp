@@ -22,6 +22,7 @@
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/Quantiser.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -137,6 +138,11 @@ private:
                                op.getInput(), row, op.getTensor(), channel);
   }
 
+  /// The index of a token in the cache of codes.
+  Value inBody(Value token) {
+    return sink == 0 ? token : b.subInt(token, sink);
+  }
+
   /// A scale block of several tokens. Its rows are loaded anew for each use:
   /// they may be many.
   void emitBlock(unsigned part, Value token, int64_t tokens) {
@@ -147,22 +153,38 @@ private:
     TileDim t = {"t", tokens};
     RankedTensorType rows = b.f32Tile({t, {"c", scheme.channels()}});
     bool isSplit = width != 1;
+    RankedTensorType split =
+        isSplit ? b.f32Tile({t, {"b", blocks}, {"e", width}}) : rows;
+    auto transformed = [&](Value x) {
+      if (scheme.smooth)
+        x = b.div(x, given[part].tiles.smooth);
+      return b.rotate(x, scheme.rotate);
+    };
     auto load = [&]() -> Value {
       bool isAsGiven = scheme.rotate == 0 && !scheme.smooth;
       if (isSplit && isAsGiven)
-        return loadRows(b.f32Tile({t, {"b", blocks}, {"e", width}}), token,
-                        scheme.begin);
-      Value x = loadRows(rows, token, scheme.begin);
-      if (scheme.smooth)
-        x = b.div(x, given[part].tiles.smooth);
-      x = b.rotate(x, scheme.rotate);
+        return loadRows(split, token, scheme.begin);
+      Value x = transformed(loadRows(rows, token, scheme.begin));
       return isSplit ? Value(SplitOp::create(b, x, blocks)) : x;
     };
+    Value index, end = b.addInt(token, tokens);
+    if (scheme.outliers > 0) {
+      // Row by row; then all of the block at once, as they were stored.
+      RankedTensorType row = b.f32Tile({{"t", 1}, {"c", scheme.channels()}});
+      forTokens(token, end, [&](Value each) {
+        emitOutliers(part, transformed(loadRows(row, each, scheme.begin)),
+                     /*staticScale=*/Value(), inBody(each));
+      });
+      index = LoadOutlierIndicesOp::create(
+          b, b.f32Tile({t, {"o", scheme.outliers}}), cache, head, inBody(token),
+          b.index(tokens), tensor, part);
+    }
+    auto isOutlier = [&] { return emitIsOutlier(split, index); };
     Quantised stored =
-        quantise(b, scheme, load, b.f32Tile({{isSplit ? "b" : "c", blocks}}),
-                 Value(), given[part].tables);
-    if (sink != 0)
-      token = b.subInt(token, sink);
+        quantise(b, scheme, {load, index ? MakeTile(isOutlier) : MakeTile()},
+                 b.f32Tile({{isSplit ? "b" : "c", blocks}}), Value(),
+                 given[part].tables);
+    token = inBody(token);
     Value codes = stored.codes;
     if (isSplit) // A byte may hold codes of two blocks.
       codes = JoinOp::create(b, codes, "c");
@@ -180,22 +202,24 @@ private:
     int64_t blocks = std::max<int64_t>(scheme.dynamicBlocks(), 1);
     SmallVector<TileDim> dims = {{"b", blocks},
                                  {"e", scheme.channels() / blocks}};
-    Value x;
-    if (scheme.rotate == 0 && !scheme.smooth) {
+    Value x, index;
+    if (scheme.rotate == 0 && !scheme.smooth && scheme.outliers == 0) {
       x = loadRows(b.f32Tile(dims), token, scheme.begin);
     } else {
-      // Neither smoothing factors nor rotations end where scale blocks do.
+      // Neither smoothing factors, rotations nor outliers end where scale
+      // blocks do.
       x = loadRows(b.f32Tile({{"b", 1}, {"e", scheme.channels()}}), token,
                    scheme.begin);
       if (scheme.smooth)
         x = b.div(x, given[part].tiles.smooth);
       x = b.rotate(x, scheme.rotate);
+      if (scheme.outliers > 0)
+        index = emitOutliers(part, x, given[part].tiles.scale, inBody(token));
       if (blocks > 1)
         x = SplitOp::create(b, JoinOp::create(b, x, "c"), blocks);
     }
     Type element = b.elementType(scheme.codec);
-    if (sink != 0)
-      token = b.subInt(token, sink);
+    token = inBody(token);
 
     if (scheme.codec.isRaw()) {
       x = emitRawRounding(b, spec, scheme, x);
@@ -205,9 +229,12 @@ private:
       return;
     }
 
-    Quantised stored = quantise(
-        b, scheme, [&] { return x; }, b.f32Tile({{"b", blocks}}),
-        given[part].tiles.scale, given[part].tables);
+    auto isOutlier = [&] { return emitIsOutlier(b.f32Tile(dims), index); };
+    Quantised stored =
+        quantise(b, scheme,
+                 {[&] { return x; }, index ? MakeTile(isOutlier) : MakeTile()},
+                 b.f32Tile({{"b", blocks}}), given[part].tiles.scale,
+                 given[part].tables);
     // The row as one block: a byte may hold codes of two.
     Value codes =
         SplitOp::create(b, JoinOp::create(b, stored.codes, "c"), /*blocks=*/1);
@@ -216,6 +243,29 @@ private:
       StoreScaleOp::create(b, stored.scale, cache, head, token, tensor, part);
     if (stored.zero)
       StoreZeroOp::create(b, stored.zero, cache, head, token, tensor, part);
+  }
+
+  /// Stores the outliers of a row of channels, token `token` of the codes, and
+  /// says which they are. Magnitudes count in steps of a scale that is given.
+  Value emitOutliers(unsigned part, Value x, Value staticScale, Value token) {
+    const spec::PartScheme &scheme = parts[part];
+    Value cache = op.getCache(), head = op.getKvHead();
+    spec::Tensor tensor = op.getTensor();
+    RankedTensorType outliers = b.f32Tile({{"o", scheme.outliers}});
+    Value magnitude = math::AbsFOp::create(b, x);
+    if (staticScale)
+      magnitude = b.div(magnitude, staticScale);
+    Value index = FindOutliersOp::create(b, outliers, magnitude);
+    Value value = PickOp::create(b, x, index);
+    value = RoundToOp::create(b, outliers, value, spec::DType::F16);
+    StoreOutlierIndicesOp::create(b, index, cache, head, token, tensor, part);
+    StoreOutlierValuesOp::create(b, value, cache, head, token, tensor, part);
+    return index;
+  }
+  Value emitIsOutlier(RankedTensorType tile, Value index) {
+    Value marks = PatchOp::create(b, b.constant(tile, 0.0), index,
+                                  b.constant(index.getType(), 1.0));
+    return b.compare(arith::CmpFPredicate::OEQ, marks, 1.0);
   }
 
   static Value emitRawRounding(TileBuilder &b, const spec::Spec &spec,

@@ -429,15 +429,19 @@ private:
     llvm_unreachable("unknown factors");
   }
 
+  /// The index of a token in the cache of codes.
+  Value inBody(Value token) {
+    int64_t sink = spec.segments.sink;
+    return sink == 0 ? token : b.subInt(token, sink);
+  }
+
   /// The x' of a tile of a part of K or V before it is rotated back: <t, c>, or
   /// <t, b, e> with scales per block.
   Value emitDequantised(spec::Tensor tensor, unsigned part, StringRef channels,
                         const KeyTile &tile) {
     const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
     Value cache = op.getCache(), head = op.getKvHead();
-    Value start = tile.start, valid = tile.valid;
-    if (int64_t sink = spec.segments.sink)
-      start = b.subInt(start, sink);
+    Value start = inBody(tile.start), valid = tile.valid;
     bool isUnaligned = !tile.source.isAligned();
     RankedTensorType type = b.tile({token(), {channels, scheme.channels()}},
                                    b.elementType(scheme.codec));
@@ -490,6 +494,24 @@ private:
     return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
   }
 
+  /// A tile of x' of a part with its outliers, if it has some, in place.
+  Value emitPatched(spec::Tensor tensor, unsigned part, StringRef channels,
+                    const KeyTile &tile) {
+    const spec::PartScheme &scheme = spec::schemeOf(spec, tensor)->parts[part];
+    Value x = emitDequantised(tensor, part, channels, tile);
+    if (scheme.outliers == 0)
+      return x;
+    RankedTensorType type = b.f32Tile({token(), {"o", scheme.outliers}});
+    Value cache = op.getCache(), head = op.getKvHead(),
+          start = inBody(tile.start);
+    bool isUnaligned = !tile.source.isAligned();
+    Value index = LoadOutlierIndicesOp::create(
+        b, type, cache, head, start, tile.valid, tensor, part, isUnaligned);
+    Value value = LoadOutlierValuesOp::create(
+        b, type, cache, head, start, tile.valid, tensor, part, isUnaligned);
+    return PatchOp::create(b, x, index, value);
+  }
+
   /// The x' of each part of K before smoothing is undone, <t, c> or <t, b, e>;
   /// raw rows are one <t, c>.
   SmallVector<Value> emitKeys(const KeyTile &tile) {
@@ -499,7 +521,7 @@ private:
       return keys;
     }
     for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
-      Value x = emitDequantised(spec::Tensor::Key, unsigned(i), "c", tile);
+      Value x = emitPatched(spec::Tensor::Key, unsigned(i), "c", tile);
       if (part.rotate != 0) {
         x = joined(x);
         x = b.rotate(x, part.rotate);
@@ -641,7 +663,7 @@ private:
     if (values) {
       x = b.slice(values, piece.output, piece.count, "d");
     } else if (piece.tensor == spec::Tensor::Value) {
-      x = emitDequantised(piece.tensor, piece.part, "d", tile);
+      x = emitPatched(piece.tensor, piece.part, "d", tile);
     } else if (tile.source.keyIsRaw) {
       x = b.slice(keys.front(), (*attention.valueIsKey)[0] + piece.output,
                   piece.count, "d");

@@ -96,6 +96,15 @@ private:
     store(b.constant(factor, 0.0), op.getScales());
     if (scheme.zero != spec::Zero::None)
       store(b.constant(factor, 0.0), op.getZeros());
+    if (scheme.outliers == 0)
+      return;
+    Value none = b.constant(outliers(), 0.0);
+    store(none, op.getOutlierIndices());
+    store(none, op.getOutlierValues());
+  }
+
+  RankedTensorType outliers() {
+    return b.f32Tile({{"t", 1}, {"o", scheme.outliers}});
   }
 
   RankedTensorType rows(Type element) {
@@ -119,8 +128,15 @@ private:
     storeValues(x);
   }
 
-  /// What is written before rotation and smoothing are undone.
+  /// What is written before outliers are put in, rotation and smoothing undone.
   void storeValues(Value x) {
+    if (scheme.outliers > 0) {
+      Value index = load<LoadOutlierIndicesOp>(outliers());
+      Value value = load<LoadOutlierValuesOp>(outliers());
+      store(index, op.getOutlierIndices());
+      store(value, op.getOutlierValues());
+      x = PatchOp::create(b, x, index, value);
+    }
     x = b.rotate(x, scheme.rotate);
     store(given.smooth ? b.mul(x, given.smooth) : x, op.getX());
   }
@@ -167,7 +183,8 @@ private:
     default:
       x = b.mul(u, scale);
     }
-    storeValues(JoinOp::create(b, rows(b.getF32Type()), x));
+    x = JoinOp::create(b, rows(b.getF32Type()), x);
+    storeValues(x);
   }
 
   UnpackOp op;

@@ -58,16 +58,29 @@ Exponents exponentsOf(spec::DType dtype) {
 
 class Quantiser {
 public:
-  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
+  Quantiser(TileBuilder &b, const spec::PartScheme &scheme, Elements elements,
             RankedTensorType blocks, const QuantiserTables &tables)
-      : b(b), scheme(scheme), x(x), tables(tables), blocks(blocks) {}
+      : b(b), scheme(scheme), elements(elements), tables(tables),
+        blocks(blocks) {}
 
+  Quantised emit(Value staticScale) {
+    Quantised result = staticScale ? emitWith(staticScale) : emitBlocks();
+    if (elements.isOutlier) {
+      bool isUnsigned = scheme.codec.isInt() && scheme.zero != spec::Zero::None;
+      Value none = b.constantLike(result.codes, isUnsigned ? -centre() : 0);
+      result.codes =
+          arith::SelectOp::create(b, elements.isOutlier(), none, result.codes);
+    }
+    return result;
+  }
+
+private:
   /// With a scale that is given.
   Quantised emitWith(Value scale) {
     return {encode(dividedBy(x(), scale, isZero(scale))), Value(), Value()};
   }
 
-  Quantised emit() {
+  Quantised emitBlocks() {
     switch (scheme.zero) {
     case spec::Zero::None:
       return emitSymmetric();
@@ -81,7 +94,6 @@ public:
     llvm_unreachable("unknown zero");
   }
 
-private:
   int64_t steps() const { return (int64_t(1) << scheme.codec.bits) - 1; }
   int64_t centre() const { return int64_t(1) << (scheme.codec.bits - 1); }
   bool isExact() const { return scheme.codesFrom == spec::CodesFrom::Exact; }
@@ -105,7 +117,7 @@ private:
     auto [low, high] = bounds();
     Value zero = positive(round(b.div(b.add(high, low), 2.0)));
     auto rest = [&] { return b.sub(x(), zero); };
-    Value estimate = clipped(amax(rest()));
+    Value estimate = clipped(amax(without(rest(), 0.0)));
     Value quotient = perLargestCode(estimate);
     Value scale = storedScale(quotient);
     return {encode(steppedBy(rest(), estimate, quotient, scale)), scale, zero};
@@ -150,21 +162,44 @@ private:
   Value reduce(ReductionKind kind, Value tile) {
     return ReduceOp::create(b, blocks, kind, tile);
   }
-  /// Smallest and largest, clipped.
+  /// `tile` with `value` in the place of outliers.
+  Value without(Value tile, double value) {
+    return elements.isOutlier ? b.select(elements.isOutlier(),
+                                         b.constantLike(tile, value), tile)
+                              : tile;
+  }
+  /// The elements, 0 in the place of outliers.
+  Value x() { return without(elements.x(), 0.0); }
+
+  /// Smallest and largest, clipped. A block with nothing left is one of zeros.
   std::pair<Value, Value> bounds() {
-    Value tile = x();
-    Value low = clipped(reduce(ReductionKind::MinimumF, tile));
-    return {low, clipped(reduce(ReductionKind::MaximumF, tile))};
+    Value tile = elements.x();
+    auto bound = [&](ReductionKind kind, double none) {
+      Value found = reduce(kind, without(tile, none));
+      if (elements.isOutlier)
+        found = b.select(b.compare(arith::CmpFPredicate::OEQ, found, none),
+                         b.constantLike(found, 0.0), found);
+      return clipped(found);
+    };
+    return {bound(ReductionKind::MinimumF, kInfinity),
+            bound(ReductionKind::MaximumF, -kInfinity)};
   }
   Value amax(Value tile) {
     return reduce(ReductionKind::MaximumF, math::AbsFOp::create(b, tile));
   }
   Value rootMeanSquare() {
-    auto count =
-        static_cast<double>(scheme.scale->tokens * scheme.blockChannels());
     Value tile = x();
     Value sum = reduce(ReductionKind::PairwiseAdd, b.mul(tile, tile));
-    return math::SqrtOp::create(b, b.div(sum, count));
+    if (!elements.isOutlier)
+      return math::SqrtOp::create(
+          b, b.div(sum, static_cast<double>(scheme.scale->tokens *
+                                            scheme.blockChannels())));
+    // A sum of small whole numbers is exact in any order.
+    Value left =
+        reduce(ReductionKind::Add, without(b.constantLike(tile, 1.0), 0.0));
+    return math::SqrtOp::create(
+        b, b.div(sum, b.select(b.compare(arith::CmpFPredicate::OEQ, left, 0.0),
+                               b.constantLike(left, 1.0), left)));
   }
   Value clipped(Value statistic) {
     return scheme.clip == 1.0 ? statistic : b.mul(statistic, scheme.clip);
@@ -407,7 +442,7 @@ private:
 
   TileBuilder &b;
   const spec::PartScheme &scheme;
-  MakeTile x;
+  Elements elements;
   const QuantiserTables &tables;
   RankedTensorType blocks; ///< What a block has one of.
   Value deadBlocks;        ///< i1 per scale: whose codes are all 0.
@@ -415,11 +450,10 @@ private:
 
 } // namespace
 
-Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
-                   RankedTensorType blocks, Value staticScale,
-                   const QuantiserTables &tables) {
-  Quantiser quantiser(b, scheme, x, blocks, tables);
-  return staticScale ? quantiser.emitWith(staticScale) : quantiser.emit();
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme,
+                   Elements elements, RankedTensorType blocks,
+                   Value staticScale, const QuantiserTables &tables) {
+  return Quantiser(b, scheme, elements, blocks, tables).emit(staticScale);
 }
 
 } // namespace kvc

@@ -33,18 +33,24 @@ struct QuantiserTables {
   mlir::Value largest;           ///< f32.
 };
 
-/// Makes the elements to quantise. A statistic is complete only when it has
-/// seen all of a tile, so what follows it may make the tile anew instead of
-/// keeping it.
+/// Makes a tile. A statistic is complete only when it has seen all of a tile,
+/// so what follows it may make the tile anew instead of keeping it.
 using MakeTile = llvm::function_ref<mlir::Value()>;
+
+/// What is quantised.
+struct Elements {
+  MakeTile x;
+  MakeTile isOutlier; ///< i1, or null: elements that are none of their block's;
+                      ///< their code is 0.
+};
 
 /// Quantises the tile <b, e> of one token of a part that is not raw, or <t, b,
 /// e> or <t, c> of a scale block of tokens. `blocks` is the tile of scales:
 /// <b>, or <c> where a block has one channel. `staticScale` is <e>, with the
 /// second level, or null.
-Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme, MakeTile x,
-                   mlir::RankedTensorType blocks, mlir::Value staticScale,
-                   const QuantiserTables &tables);
+Quantised quantise(TileBuilder &b, const spec::PartScheme &scheme,
+                   Elements elements, mlir::RankedTensorType blocks,
+                   mlir::Value staticScale, const QuantiserTables &tables);
 
 } // namespace kvc
 

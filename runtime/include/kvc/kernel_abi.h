@@ -140,6 +140,8 @@ typedef struct kvc_unpack_part {
   float *scales; /**< [tokens, blocks], widened. */
   float *zeros;  /**< [tokens, blocks], widened. */
   float *values; /**< [tokens, channels], dequantised. */
+  /** [tokens, outliers], both widened; the channels count inside the part. */
+  float *outlier_indices, *outlier_values;
 } kvc_unpack_part;
 
 /** "unpack": reads tokens [token_begin, token_end) of one sequence and kv head

@@ -171,6 +171,9 @@ typedef struct kvc_unpacked {
   float *scales; /**< [tokens, kv_heads, blocks] */
   float *zeros;  /**< [tokens, kv_heads, blocks] */
   float *values; /**< [tokens, kv_heads, channels], dequantised. */
+  /** [tokens, kv_heads, outliers]: channels inside the part, ascending, and
+   *  their values. */
+  float *outlier_indices, *outlier_values;
 } kvc_unpacked;
 
 /** Reads tokens [token_begin, token_end) of a sequence, at most its P, back

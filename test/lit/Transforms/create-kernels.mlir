@@ -39,12 +39,15 @@ kvc.attention_spec @decode #int4
 // CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[ROW:[^:]*]]: index, %[[ROW_END:[^:]*]]: index, %[[SPLITS:[^:]*]]: index) attributes {kvc.kernel = "merge"}
 // CHECK-NEXT: kvc.merge %[[POUT]], %[[PLSE]] rows(%[[ROW]] to %[[ROW_END]]) splits(%[[SPLITS]]) into %[[OUT]], %[[LSE]][%[[HEAD]]] {spec = #int4}
 
-// Raw values have no codes, scales and zeros; their parameters stay.
+// Raw values have no codes, scales and zeros, and nothing has outliers; their
+// parameters stay.
 // CHECK-LABEL: func.func @unpack(
 // CHECK-SAME: %[[CACHE:[^:]*]]: !kvc.cache<#int4>,
 // CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[BEGIN:[^:]*]]: index, %[[END:[^:]*]]: index,
 // CHECK-SAME: %[[KC:[^:]*]]: memref<?x128xi8>, %[[KS:[^:]*]]: memref<?x4xf32>, %[[KZ:[^:]*]]: memref<?x4xf32>, %[[KX:[^:]*]]: memref<?x128xf32>,
-// CHECK-SAME: %[[VC:[^:]*]]: memref<?x64xi8>, %[[VS:[^:]*]]: memref<?x1xf32>, %[[VZ:[^:]*]]: memref<?x1xf32>, %[[VX:[^:]*]]: memref<?x64xf32>) attributes {kvc.kernel = "unpack"}
+// CHECK-SAME: %{{[^:]*}}: memref<?x1xf32>, %{{[^:]*}}: memref<?x1xf32>,
+// CHECK-SAME: %[[VC:[^:]*]]: memref<?x64xi8>, %[[VS:[^:]*]]: memref<?x1xf32>, %[[VZ:[^:]*]]: memref<?x1xf32>, %[[VX:[^:]*]]: memref<?x64xf32>,
+// CHECK-SAME: %{{[^:]*}}: memref<?x1xf32>, %{{[^:]*}}: memref<?x1xf32>) attributes {kvc.kernel = "unpack"}
 // CHECK-NEXT: kvc.unpack %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) into %[[KC]], %[[KS]], %[[KZ]], %[[KX]] {tensor = #kvc.tensor<key>}
 // CHECK-NEXT: kvc.unpack %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) into %[[VC]], %[[VS]], %[[VZ]], %[[VX]] {tensor = #kvc.tensor<value>}
 

@@ -151,8 +151,10 @@ void EndToEnd::check(const std::string &key, const std::string &value,
       kvc_unpack_args args;
       kvc_unpack_part key, value;
     } unpack = {{cache, head, 0, kTokens},
-                {codes.data(), scales.data(), zeros.data(), keys.data()},
-                {codes.data(), scales.data(), zeros.data(), values.data()}};
+                {codes.data(), scales.data(), zeros.data(), keys.data(),
+                 nullptr, nullptr},
+                {codes.data(), scales.data(), zeros.data(), values.data(),
+                 nullptr, nullptr}};
     run("unpack", &unpack);
     for (int64_t t = 0; t < kTokens; ++t)
       for (int64_t c = 0; c < kDim; ++c) {

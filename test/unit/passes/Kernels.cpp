@@ -169,7 +169,7 @@ partsOf(std::initializer_list<std::pair<const char *, int64_t>> parts) {
 }
 
 std::vector<std::string> kvc::test::partitionNames() {
-  return {"parts", "shared", "shared_slice", "shared_parts"};
+  return {"parts", "shared", "shared_slice", "shared_parts", "outliers"};
 }
 
 Case kvc::test::makePartitioned(const std::string &partition,
@@ -182,7 +182,10 @@ Case kvc::test::makePartitioned(const std::string &partition,
     attention.valueDim = end - begin;
     c.spec.value.reset();
   };
-  if (partition == "parts") {
+  if (partition == "outliers") {
+    c.spec.key.parts.front().outliers = 3;
+    c.spec.value->parts.front().outliers = 1;
+  } else if (partition == "parts") {
     c.spec.key = partsOf({{"int8", 16}, {"f16", 24}, {"int4_min_8", 64}});
     c.spec.value = partsOf({{"int8_min_32", 64}, {"bf16", 96}});
   } else if (partition == "shared") {

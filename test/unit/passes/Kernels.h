@@ -41,8 +41,8 @@ Case makeCase(const std::string &scheme, const std::string &variant);
 Case makeCase(const std::string &keyScheme, const std::string &valueScheme,
               const std::string &variant);
 
-/// Cases whose tensors are cut into parts, or whose V is channels of K, with
-/// and without parts.
+/// Cases whose tensors are cut into parts, whose V is channels of K, with and
+/// without parts, or that keep channels of each token apart.
 std::vector<std::string> partitionNames();
 Case makePartitioned(const std::string &partition, const std::string &variant);
 

@@ -391,21 +391,24 @@ TEST(Unpack, ReadsTheCanonicalForm) {
                    &value = sequence.answer.v.parts.front();
     int64_t begin = 3, end = 40, head = 1, heads = c.spec.attention.kvHeads;
     struct Canonical {
-      HostArray codes, scales, zeros, x;
+      HostArray codes, scales, zeros, x, indices, values;
     };
     auto make = [&](const PartData &part) {
       int64_t rows = end - begin, blocks = std::max<int64_t>(part.blocks, 1);
       return Canonical{HostArray({rows, part.channels}, kInfinity),
                        HostArray({rows, blocks}, kInfinity),
                        HostArray({rows, blocks}, kInfinity),
-                       HostArray({rows, part.channels}, kInfinity)};
+                       HostArray({rows, part.channels}, kInfinity),
+                       HostArray({rows, 1}, kInfinity),
+                       HostArray({rows, 1}, kInfinity)};
     };
     Canonical k = make(key), v = make(value);
     Diagnostics diagnostics(*context);
     ASSERT_TRUE(succeeded(
         interpret(kernelOf(*module, "unpack"),
                   {&sequence.cache, head, begin, end, &k.codes, &k.scales,
-                   &k.zeros, &k.x, &v.codes, &v.scales, &v.zeros, &v.x})))
+                   &k.zeros, &k.x, &k.indices, &k.values, &v.codes, &v.scales,
+                   &v.zeros, &v.x, &v.indices, &v.values})))
         << diagnostics.text();
 
     auto check = [&](Canonical &got, const TensorData &expected) {

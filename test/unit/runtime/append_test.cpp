@@ -20,9 +20,10 @@ void expectStored(BatchRun &run, const kvc_parallel_for *threads = nullptr) {
         size_t(length * run.info.kv_heads * run.info.head_dim));
     std::vector<float> v(
         size_t(length * run.info.kv_heads * run.info.value_dim));
-    kvc_unpacked parts[] = {
-        {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, k.data()},
-        {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, v.data()}};
+    kvc_unpacked parts[] = {{sizeof(kvc_unpacked), nullptr, nullptr, nullptr,
+                             k.data(), nullptr, nullptr},
+                            {sizeof(kvc_unpacked), nullptr, nullptr, nullptr,
+                             v.data(), nullptr, nullptr}};
     ASSERT_EQ(kvc_cache_unpack(run.cache.get(), run.module.get(),
                                run.sequences[i], 0, length, threads,
                                run.message.get(), parts, 2),
@@ -264,9 +265,10 @@ TEST(Append, UnpackArguments) {
   BatchRun run(pagedText(4), {0}, {10});
   run.appendAll(10);
   std::vector<float> values(10 * 2 * 16, 0.f);
-  kvc_unpacked parts[] = {
-      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, values.data()},
-      {sizeof(kvc_unpacked), nullptr, nullptr, nullptr, nullptr}};
+  kvc_unpacked parts[] = {{sizeof(kvc_unpacked), nullptr, nullptr, nullptr,
+                           values.data(), nullptr, nullptr},
+                          {sizeof(kvc_unpacked), nullptr, nullptr, nullptr,
+                           nullptr, nullptr, nullptr}};
   auto unpack = [&](int64_t begin, int64_t end, int64_t count = 2) {
     return kvc_cache_unpack(run.cache.get(), run.module.get(), run.sequences[0],
                             begin, end, nullptr, run.message.get(), parts,

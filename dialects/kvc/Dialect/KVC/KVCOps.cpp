@@ -139,7 +139,18 @@ LogicalResult UnpackOp::verify() {
       failed(factors.verify(*this, "zeros", getZeros()))) // C3
     return failure();
   MemRefShape x{{tokens, channels}, {f32}};
-  return x.verify(*this, "x", getX()); // C4
+  if (failed(x.verify(*this, "x", getX()))) // C4
+    return failure();
+  if (part.outliers == 0)
+    return success();
+  if (!getOutlierIndices() || !getOutlierValues()) // C5
+    return emitOpError("expected outliers, the part has ") << part.outliers;
+  MemRefShape outliers{{tokens, Extent::fixed("outliers", part.outliers)},
+                       {f32}};
+  if (failed(outliers.verify(*this, "outlier_indices",
+                             getOutlierIndices()))) // C5
+    return failure();
+  return outliers.verify(*this, "outlier_values", getOutlierValues()); // C5
 }
 
 } // namespace kvc

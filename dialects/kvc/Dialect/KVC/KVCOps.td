@@ -182,7 +182,7 @@ def KVC_MergeOp : KVC_Op<"merge"> {
   let hasVerifier = 1;
 }
 
-def KVC_UnpackOp : KVC_Op<"unpack"> {
+def KVC_UnpackOp : KVC_Op<"unpack", [AttrSizedOperandSegments]> {
   let summary = "Reads tokens of a cache back in canonical form.";
   let description = [{
     Writes the codes, scales, zeros and dequantised values of tokens [token_begin,
@@ -196,12 +196,15 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
     | codes | [tokens, channels], dense | i8 |
     | scales, zeros | [tokens, blocks], dense | f32 |
     | x | [tokens, channels], dense | f32 |
+    | outlier_indices, outlier_values | [tokens, outliers], dense | f32 |
 
     - C1: the spec has the tensor and the part.
     - C2: `codes` has the shape and element type above, the part's channels static.
     - C3: `scales` and `zeros` have the shape and element type above, the part's
       blocks static; raw parts have none and leave their number open.
     - C4: `x` has the shape and element type above, the channels static.
+    - C5: `outlier_indices` and `outlier_values` have the shape and element type
+      above, the part's outliers static, and are given where it has some.
 
     Example:
 
@@ -218,11 +221,14 @@ def KVC_UnpackOp : KVC_Op<"unpack"> {
     Arg<KVC_MemRef, "scales", [MemWrite]>:$scales,
     Arg<KVC_MemRef, "zeros", [MemWrite]>:$zeros,
     Arg<KVC_MemRef, "dequantised values", [MemWrite]>:$x,
+    Arg<Optional<KVC_MemRef>, "channels kept apart", [MemWrite]>:$outlier_indices,
+    Arg<Optional<KVC_MemRef>, "their values", [MemWrite]>:$outlier_values,
     KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part);
   let assemblyFormat = [{
     $cache `[` $kv_head `]` `tokens` `(` $token_begin `to` $token_end `)`
-    `into` $codes `,` $scales `,` $zeros `,` $x attr-dict
+    `into` $codes `,` $scales `,` $zeros `,` $x (`outliers` `(` $outlier_indices^ `,` $outlier_values `)`)? attr-dict
     `:` qualified(type($cache)) `,` type($codes) `,` type($scales) `,` type($zeros) `,` type($x)
+    (`outliers` `(` type($outlier_indices)^ `,` type($outlier_values) `)`)?
   }];
   let hasVerifier = 1;
 }

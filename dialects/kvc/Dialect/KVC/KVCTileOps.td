@@ -741,4 +741,6 @@ def KVC_StoreRowsOp : KVC_Op<"store_rows"> {
   let hasVerifier = 1;
 }
 
+include "kvc/Dialect/KVC/KVCOutlierOps.td"
+
 #endif // KVC_DIALECT_KVC_KVCTILEOPS_TD

@@ -21,8 +21,22 @@ namespace kvc::kvk {
 
 /// The region of a page that holds metadata of a kind.
 inline layout::RegionKind regionOf(MetaKind kind) {
-  return kind == MetaKind::Scale ? layout::RegionKind::Scales
-                                 : layout::RegionKind::Zeros;
+  switch (kind) {
+  case MetaKind::Scale:
+    return layout::RegionKind::Scales;
+  case MetaKind::Zero:
+    return layout::RegionKind::Zeros;
+  case MetaKind::OutlierIndex:
+    return layout::RegionKind::OutlierIndices;
+  case MetaKind::OutlierValue:
+    return layout::RegionKind::OutlierValues;
+  }
+  llvm_unreachable("unknown kind");
+}
+
+/// The number of an outlier's channel, or its value.
+inline bool isOutlier(MetaKind kind) {
+  return kind == MetaKind::OutlierIndex || kind == MetaKind::OutlierValue;
 }
 
 } // namespace kvc::kvk

@@ -82,9 +82,11 @@ def KVK_StorageAttr : KVK_Attr<"Storage", "storage"> {
   }];
 }
 
-def KVK_MetaKind : I32EnumAttr<"MetaKind", "scales or zeros", [
+def KVK_MetaKind : I32EnumAttr<"MetaKind", "scales, zeros or outliers", [
     I32EnumAttrCase<"Scale", 0, "scale">,
-    I32EnumAttrCase<"Zero", 1, "zero">]> {
+    I32EnumAttrCase<"Zero", 1, "zero">,
+    I32EnumAttrCase<"OutlierIndex", 2, "outlier_index">,
+    I32EnumAttrCase<"OutlierValue", 3, "outlier_value">]> {
   let cppNamespace = "::kvc::kvk";
   let genSpecializedAttr = 0;
 }

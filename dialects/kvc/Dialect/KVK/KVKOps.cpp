@@ -317,7 +317,8 @@ static const spec::PartScheme *metaPartOrError(Op op) {
   const spec::PartScheme *part = partOrError(op);
   if (!part) // C1
     return nullptr;
-  bool has = op.getKind() == MetaKind::Scale
+  bool has = isOutlier(op.getKind()) ? part->outliers > 0
+             : op.getKind() == MetaKind::Scale
                  ? part->scale && !part->hasStaticScale()
                  : part->zero != spec::Zero::None;
   if (!has) { // C2
@@ -329,6 +330,10 @@ static const spec::PartScheme *metaPartOrError(Op op) {
 
 template <typename Op>
 static LogicalResult verifyMetaStorage(Op op, const spec::PartScheme &part) {
+  constexpr unsigned kOutlierBits = 16;
+  if (isOutlier(op.getKind()))
+    return verifyStorage(op, kOutlierBits, 'b', part.outliers,
+                         /*blockTokens=*/1);
   return verifyStorage(op, spec::bitsOf(part.scale->dtype), 'b', part.blocks(),
                        part.scale->tokens);
 }
@@ -349,6 +354,9 @@ LogicalResult LoadMetaRowOp::verify() {
   const spec::PartScheme *part = metaPartOrError(*this);
   if (!part) // C1, C2
     return failure();
+  if (isOutlier(getKind())) // C2
+    return emitOpError("kind: expected scale or zero, got ")
+           << stringifyMetaKind(getKind());
   if (getType().getDimSize(0) != part->channels()) // C3
     return emitOpError("expected a vector of ")
            << part->channels() << " channels, got " << getType();

@@ -291,9 +291,10 @@ def KVK_StoreRowOp : KVK_Op<"store_row"> {
 }
 
 def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
-  let summary = "Loads scales or zeros.";
+  let summary = "Loads scales, zeros or outliers.";
   let description = [{
-    The scale or zero of channel block `block`, widened to f32: of one token, or of
+    The scale or zero of channel block `block`, or the channel or value of outlier
+    `block`, widened to f32: of one token, or of
     as many tokens from `token` on as the result has elements, of which the first
     `valid` are read and the others are 0. `token` is then a multiple of their
     number, unless the op is `unaligned`.
@@ -303,10 +304,11 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
     | result | scalar, or vector over tokens | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has scales or zeros in its pages, as `kind` says.
+    - C2: the part has scales, zeros or outliers in its pages, as `kind` says.
     - C3: `valid` is given exactly with a vector.
     - C4: `storage` and `page` are given together, or not yet; the storage has the
-      width of the scale's dtype, `page` tokens and the part's blocks.
+      width of the scale's dtype, `page` tokens and the part's blocks; for
+      outliers 16 bits and their number.
 
     Example:
 
@@ -367,18 +369,19 @@ def KVK_LoadMetaRowOp : KVK_Op<"load_meta_row"> {
 }
 
 def KVK_StoreMetaOp : KVK_Op<"store_meta"> {
-  let summary = "Stores the scale or zero of one token.";
+  let summary = "Stores the scale, zero or an outlier of one token.";
   let description = [{
-    The value is one of the scale's dtype already.
+    The value is one of the stored type already.
 
     | value | shape | element |
     |---|---|---|
     | source | scalar | f32 |
 
     - C1: the spec has the tensor and the part.
-    - C2: the part has scales or zeros in its pages, as `kind` says.
+    - C2: the part has scales, zeros or outliers in its pages, as `kind` says.
     - C3: `storage` and `page` are given together, or not yet; the storage has the
-      width of the scale's dtype, `page` tokens and the part's blocks.
+      width of the scale's dtype, `page` tokens and the part's blocks; for
+      outliers 16 bits and their number.
 
     Example:
 

@@ -114,6 +114,11 @@ private:
   mlir::Value emitIota(mlir::Operation *op, const Iteration &iteration);
   mlir::Value saturate(mlir::Value value, mlir::FloatType type);
 
+  // Outliers.cpp
+  void convertFindOutliers(FindOutliersOp op);
+  void convertPick(PickOp op);
+  mlir::Value emitPatch(PatchOp op, Iteration &iteration);
+
   // Rotate.cpp
   mlir::Value emitRotate(mlir::Value channels, int64_t block);
 

@@ -97,6 +97,8 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
     result = emitIota(op, iteration);
   } else if (isa<ReduceOp>(op)) {
     result = emitReduce(op, iteration);
+  } else if (auto patch = dyn_cast<PatchOp>(op)) {
+    result = emitPatch(patch, iteration);
   } else if (auto rotate = dyn_cast<RotateOp>(op)) {
     result = emitRotate(inIteration(iteration, rotate.getSource()),
                         static_cast<int64_t>(rotate.getBlock()));

@@ -114,6 +114,27 @@ LogicalResult Converter::addToGroup(Operation *op) {
     reinterpret(op);
     return success();
   }
+  if (isa<FindOutliersOp, PickOp>(op)) {
+    if (failed(flush()))
+      return failure();
+    if (auto find = dyn_cast<FindOutliersOp>(op))
+      convertFindOutliers(find);
+    else
+      convertPick(cast<PickOp>(op));
+    return success();
+  }
+  if (auto patch = dyn_cast<PatchOp>(op)) {
+    // Its scalars are read from scratch.
+    bool isPending = llvm::any_of(
+        ValueRange{patch.getIndex(), patch.getValue()}, [&](Value operand) {
+          return llvm::is_contained(pending.ops, operand.getDefiningOp());
+        });
+    if (isPending && failed(flush()))
+      return failure();
+    for (Value operand : {patch.getIndex(), patch.getValue()})
+      if (!tiles[operand].splat)
+        scratchOf(operand);
+  }
   if (auto load = dyn_cast<LoadCodesOp>(op); load && onlyDotsRead(load)) {
     tiles[op->getResult(0)].codes = op;
     return success();

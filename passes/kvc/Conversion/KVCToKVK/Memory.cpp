@@ -60,6 +60,22 @@ Value addConstant(OpBuilder &builder, Location loc, Value value,
       builder, loc, value, arith::ConstantOp::create(builder, loc, attribute));
 }
 
+/// The metadata that an op moves.
+template <typename Op>
+constexpr kvk::MetaKind metaKindOf() {
+  if constexpr (std::is_same_v<Op, LoadScaleOp> ||
+                std::is_same_v<Op, StoreScaleOp>)
+    return kvk::MetaKind::Scale;
+  else if constexpr (std::is_same_v<Op, LoadZeroOp> ||
+                     std::is_same_v<Op, StoreZeroOp>)
+    return kvk::MetaKind::Zero;
+  else if constexpr (std::is_same_v<Op, LoadOutlierIndicesOp> ||
+                     std::is_same_v<Op, StoreOutlierIndicesOp>)
+    return kvk::MetaKind::OutlierIndex;
+  else
+    return kvk::MetaKind::OutlierValue;
+}
+
 /// A vector of codes with its bits moved by a constant.
 template <typename Op>
 Value shiftedBits(OpBuilder &builder, Location loc, Value codes,
@@ -231,34 +247,37 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
                addConstant(builder, loc, value, -codes.centre));
         return true;
       })
-      .Case<LoadScaleOp, LoadZeroOp>([&](auto load) {
-        constexpr bool isScale = std::is_same_v<decltype(load), LoadScaleOp>;
-        constexpr kvk::MetaKind kind =
-            isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero;
-        TileShape shape = iteration.shapeOf(load.getType());
-        if (shape.vector && shape.vector->first != "t") {
-          Value token = scalar(load.getToken());
-          if (shape.isLoop("t"))
-            token =
-                arith::AddIOp::create(builder, loc, token, iteration.iv("t"));
-          define(load.getResult(),
-                 kvk::LoadMetaRowOp::create(
-                     builder, loc, shape.iterationType(),
-                     scalar(load.getCache()), scalar(load.getKvHead()), token,
-                     load.getTensor(), load.getPart(), kind,
-                     /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr()));
-          return true;
-        }
-        Value block = shape.isLoop("b") ? iteration.iv("b") : index(0);
-        define(load.getResult(),
-               kvk::LoadMetaOp::create(
-                   builder, loc, shape.iterationType(), scalar(load.getCache()),
-                   scalar(load.getKvHead()), scalar(load.getToken()), block,
-                   scalar(load.getValid()), load.getTensor(), load.getPart(),
-                   kind, load.getUnaligned(), /*storage=*/kvk::StorageAttr(),
-                   /*page=*/IntegerAttr()));
-        return true;
-      })
+      .Case<LoadScaleOp, LoadZeroOp, LoadOutlierIndicesOp, LoadOutlierValuesOp>(
+          [&](auto load) {
+            constexpr kvk::MetaKind kind = metaKindOf<decltype(load)>();
+            TileShape shape = iteration.shapeOf(load.getType());
+            if (shape.vector && shape.vector->first != "t") {
+              Value token = scalar(load.getToken());
+              if (shape.isLoop("t"))
+                token = arith::AddIOp::create(builder, loc, token,
+                                              iteration.iv("t"));
+              define(load.getResult(),
+                     kvk::LoadMetaRowOp::create(
+                         builder, loc, shape.iterationType(),
+                         scalar(load.getCache()), scalar(load.getKvHead()),
+                         token, load.getTensor(), load.getPart(), kind,
+                         /*storage=*/kvk::StorageAttr(),
+                         /*page=*/IntegerAttr()));
+              return true;
+            }
+            Value block = shape.isLoop("b")   ? iteration.iv("b")
+                          : shape.isLoop("o") ? iteration.iv("o")
+                                              : index(0);
+            define(load.getResult(),
+                   kvk::LoadMetaOp::create(
+                       builder, loc, shape.iterationType(),
+                       scalar(load.getCache()), scalar(load.getKvHead()),
+                       scalar(load.getToken()), block, scalar(load.getValid()),
+                       load.getTensor(), load.getPart(), kind,
+                       load.getUnaligned(), /*storage=*/kvk::StorageAttr(),
+                       /*page=*/IntegerAttr()));
+            return true;
+          })
       .Case([&](LoadSchemeOp load) {
         define(load.getResult(),
                emitLoadScheme(
@@ -289,20 +308,19 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
               /*high=*/true);
         return true;
       })
-      .Case<StoreScaleOp, StoreZeroOp>([&](auto store) {
-        constexpr bool isScale = std::is_same_v<decltype(store), StoreScaleOp>;
+      .Case<StoreScaleOp, StoreZeroOp, StoreOutlierIndicesOp,
+            StoreOutlierValuesOp>([&](auto store) {
         auto storeBlock = [&](Value value, Value block) {
           kvk::StoreMetaOp::create(
               builder, loc, value, scalar(store.getCache()),
               scalar(store.getKvHead()), scalar(store.getToken()), block,
-              store.getTensor(), store.getPart(),
-              isScale ? kvk::MetaKind::Scale : kvk::MetaKind::Zero,
+              store.getTensor(), store.getPart(), metaKindOf<decltype(store)>(),
               /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
         };
         TileShape shape = TileShape::of(store.getSource().getType());
         if (!shape.vector) {
           storeBlock(inIteration(iteration, store.getSource()),
-                     iteration.iv("b"));
+                     iteration.iv(shape.isLoop("b") ? "b" : "o"));
           return true;
         }
         // One channel a block.
@@ -379,7 +397,9 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
           return true;
         }
         // A column of metadata: one element per token.
-        Value column = shape.isLoop("b") ? iteration.iv("b") : index(0);
+        Value column = shape.isLoop("b")   ? iteration.iv("b")
+                       : shape.isLoop("o") ? iteration.iv("o")
+                                           : index(0);
         auto loop = scf::ForOp::create(builder, loc, index(0),
                                        scalar(store.getValid()), index(1));
         OpBuilder::InsertionGuard guard(builder);

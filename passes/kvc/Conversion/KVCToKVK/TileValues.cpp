@@ -45,7 +45,7 @@ TileShape TileShape::of(Type tile) {
   for (const TileDim &dim : dims)
     if (!shape.vector && dim.first == "t")
       shape.vector = dim;
-  for (StringRef name : {"r", "t", "b"})
+  for (StringRef name : {"r", "t", "b", "o"})
     for (const TileDim &dim : dims)
       if (dim.first == name && !(shape.vector && shape.vector->first == name))
         shape.loops.push_back({dim.first, dim.second});

@@ -45,7 +45,7 @@ struct TileLoop {
 
 /// A tile type split into its loops and its vector dim.
 struct TileShape {
-  /// In the order r, t, b, then chunks of the vector dim.
+  /// In the order r, t, b, o, then chunks of the vector dim.
   llvm::SmallVector<TileLoop, 4> loops;
   std::optional<TileDim> vector;
   mlir::Type element;

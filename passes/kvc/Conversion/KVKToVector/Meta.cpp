@@ -1,4 +1,4 @@
-//===- Meta.cpp - Scales, zeros and inputs of schemes ---------------------===//
+//===- Meta.cpp - Scales, zeros, outliers, inputs of schemes --------------===//
 //
 // Part of kvc.
 //
@@ -22,23 +22,41 @@ static HeadRegion regionOf(Emit &b, CacheViews &views, Op op) {
                     op.getStorageAttr().getStorage(), *op.getPage());
 }
 
-/// The dtype of a part's scales and zeros.
+/// What an op's metadata is in memory.
+struct StoredMeta {
+  bool isNumber = false; ///< Of a channel; else `dtype`.
+  spec::DType dtype = spec::DType::F16;
+};
+
 template <typename Op>
-static spec::DType dtypeOf(Op op) {
+static StoredMeta storedMeta(Op op) {
+  if (kvk::isOutlier(op.getKind()))
+    return {op.getKind() == kvk::MetaKind::OutlierIndex, spec::DType::F16};
   const spec::Scheme *scheme = spec::schemeOf(
       cast<CacheType>(op.getCache().getType()).getSpec(), op.getTensor());
-  return scheme->parts[op.getPart()].scale->dtype;
+  return {false, scheme->parts[op.getPart()].scale->dtype};
 }
 
-/// The type that lies in memory: bytes for what is no MLIR float here.
-static Type storedType(MLIRContext *context, spec::DType dtype) {
-  if (spec::bitsOf(dtype) == 8)
+/// The type that lies in memory: integers for what is no MLIR float here.
+static Type storedType(MLIRContext *context, StoredMeta meta) {
+  if (meta.isNumber)
+    return IntegerType::get(context, 16);
+  if (spec::bitsOf(meta.dtype) == 8)
     return IntegerType::get(context, 8);
-  return elementTypeOf(context, dtype);
+  return elementTypeOf(context, meta.dtype);
 }
 
-static Value widened(Emit &b, Value stored, spec::DType dtype) {
-  switch (dtype) {
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+static Value widened(Emit &b, Value stored, StoredMeta meta) {
+  if (meta.isNumber)
+    return arith::UIToFPOp::create(
+        b, withElement(stored.getType(), b.getF32Type()), stored);
+  switch (meta.dtype) {
   case spec::DType::E8M0:
     return floatmath::decodeE8M0(b, stored);
   case spec::DType::E4M3:
@@ -48,15 +66,17 @@ static Value widened(Emit &b, Value stored, spec::DType dtype) {
   }
 }
 
-/// `value` is one of the dtype already.
-static Value narrowed(Emit &b, Value value, spec::DType dtype) {
-  switch (dtype) {
+/// `value` is one of the stored type already.
+static Value narrowed(Emit &b, Value value, StoredMeta meta) {
+  if (meta.isNumber)
+    return arith::FPToUIOp::create(b, b.getIntegerType(16), value);
+  switch (meta.dtype) {
   case spec::DType::E8M0:
     return floatmath::encodeE8M0(b, value);
   case spec::DType::E4M3:
     return floatmath::encodeFloat(b, value, spec::kFP8E4M3);
   default:
-    return b.fromF32(value, elementTypeOf(b.getContext(), dtype));
+    return b.fromF32(value, elementTypeOf(b.getContext(), meta.dtype));
   }
 }
 
@@ -66,8 +86,8 @@ namespace {
 class MetaVector {
 public:
   MetaVector(Emit &b, HeadRegion region, kvk::LoadMetaOp op)
-      : b(b), region(std::move(region)), op(op), dtype(dtypeOf(op)),
-        stored(storedType(b.getContext(), dtype)),
+      : b(b), region(std::move(region)), op(op), meta(storedMeta(op)),
+        stored(storedType(b.getContext(), meta)),
         count(cast<VectorType>(op.getType()).getDimSize(0)) {
     int64_t page = *op.getPage(), run = 1;
     for (const layout::Digit &digit : op.getStorageAttr().getStorage().addr) {
@@ -123,14 +143,14 @@ private:
                                             b.sub(op.getValid(), begin));
     Value isValid = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number,
                                           b.splat(left, width));
-    return arith::SelectOp::create(b, isValid, widened(b, loaded, dtype),
+    return arith::SelectOp::create(b, isValid, widened(b, loaded, meta),
                                    b.splat(0.0, width));
   }
 
   Emit &b;
   HeadRegion region;
   kvk::LoadMetaOp op;
-  spec::DType dtype;
+  StoredMeta meta;
   Type stored;
   int64_t count, width;
   bool isRun;
@@ -144,9 +164,9 @@ Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op) {
     return MetaVector(b, std::move(region), op).load();
   Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
                            region.order.bytes(b, 'b', op.getBlock()));
-  spec::DType dtype = dtypeOf(op);
-  return widened(b, b.loadBytes(pointer, storedType(b.getContext(), dtype)),
-                 dtype);
+  StoredMeta meta = storedMeta(op);
+  return widened(b, b.loadBytes(pointer, storedType(b.getContext(), meta)),
+                 meta);
 }
 
 Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op) {
@@ -177,8 +197,8 @@ Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op) {
 
 Value lowerLoadMetaRow(Emit &b, CacheViews &views, kvk::LoadMetaRowOp op) {
   HeadRegion region = regionOf(b, views, op);
-  spec::DType dtype = dtypeOf(op);
-  Type stored = storedType(b.getContext(), dtype);
+  StoredMeta meta = storedMeta(op);
+  Type stored = storedType(b.getContext(), meta);
   const layout::Storage &storage = op.getStorageAttr().getStorage();
   int64_t channels = op.getType().getDimSize(0);
   int64_t blocks = layout::extentOf(storage.addr, 'b');
@@ -197,7 +217,7 @@ Value lowerLoadMetaRow(Emit &b, CacheViews &views, kvk::LoadMetaRowOp op) {
                            b, Emit::vectorOf(blocks, bits), elements),
                        Emit::vectorOf(blocks, stored));
   }
-  Value wide = widened(b, loaded, dtype);
+  Value wide = widened(b, loaded, meta);
   if (blocks == channels)
     return wide;
   SmallVector<int64_t> blockOf;
@@ -210,7 +230,7 @@ void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op) {
   HeadRegion region = regionOf(b, views, op);
   Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
                            region.order.bytes(b, 'b', op.getBlock()));
-  b.storeBytes(narrowed(b, op.getSource(), dtypeOf(op)), pointer);
+  b.storeBytes(narrowed(b, op.getSource(), storedMeta(op)), pointer);
 }
 
 } // namespace kvc

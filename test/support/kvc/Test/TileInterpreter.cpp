@@ -77,8 +77,8 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
-              SliceOp, RotateOp, RopeOp, GatherOp, NearestOp, DequantizeOp,
-              RoundToOp>([&](auto typed) {
+              SliceOp, FindOutliersOp, PickOp, PatchOp, RotateOp, RopeOp,
+              GatherOp, NearestOp, DequantizeOp, RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -220,6 +220,38 @@ private:
       else
         result.ints[i] = source.ints[at];
     }
+    return result;
+  }
+
+  TileValue compute(FindOutliersOp op) {
+    std::vector<double> left = frame.tile(op.getSource()).floats;
+    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
+    for (double &number : result.floats) {
+      auto largest = std::max_element(left.begin(), left.end());
+      number = double(largest - left.begin());
+      *largest = -1;
+    }
+    std::sort(result.floats.begin(), result.floats.end());
+    return result;
+  }
+
+  TileValue compute(PickOp op) {
+    const TileValue &source = frame.tile(op.getSource());
+    TileValue result = frame.tile(op.getIndex());
+    for (double &x : result.floats)
+      x = source.floats[size_t(x)];
+    return result;
+  }
+
+  TileValue compute(PatchOp op) {
+    TileValue result = frame.tile(op.getDense());
+    const TileValue &index = frame.tile(op.getIndex()),
+                    &value = frame.tile(op.getValue());
+    auto outliers = size_t(index.dims.back().second),
+         channels = result.size() / (index.size() / outliers);
+    for (size_t i = 0; i < index.size(); ++i)
+      if (auto channel = size_t(index.floats[i]); channel < channels)
+        result.floats[i / outliers * channels + channel] = value.floats[i];
     return result;
   }
 

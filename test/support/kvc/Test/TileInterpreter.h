@@ -51,6 +51,7 @@ struct HostPart {
   HostArray codes; ///< [tokens][heads][channels]: centred codes, or raw values.
   HostArray scale; ///< [tokens][heads][blocks]; no block without a scale.
   HostArray zero;  ///< [tokens][heads][blocks]; no block without a zero.
+  HostArray outlierIndex, outlierValue; ///< [tokens][heads][outliers]
 };
 
 /// The cache of one sequence. With segments the parts begin behind the sink.

@@ -68,7 +68,13 @@ static HostPart hostPart(const spec::PartScheme &scheme, const PartData &part,
           zeros = scheme.zero == spec::Zero::None ? 0 : part.blocks;
   HostPart result{HostArray({tokens, heads, part.channels}, part.values),
                   HostArray({tokens, heads, scales}, part.scale),
-                  HostArray({tokens, heads, zeros}, part.zero)};
+                  HostArray({tokens, heads, zeros}, part.zero),
+                  HostArray({tokens, heads, part.outliers}, 0.0),
+                  HostArray({tokens, heads, part.outliers}, 0.0)};
+  for (size_t i = 0; i < part.outlierIndex.size(); ++i) {
+    result.outlierIndex.values[i] = part.outlierIndex[i];
+    result.outlierValue.values[i] = decode(kF16, part.outlierValue[i]);
+  }
   if (scheme.codec.isRaw())
     return result;
   double centre =
@@ -93,10 +99,10 @@ static HostPart rawPart(const spec::Spec &spec, const TensorData &data) {
   int64_t sink = spec.segments.sink, body = spec::rawBody(spec);
   int64_t rows = body + std::max<int64_t>(data.tokens - sink, 0);
   int64_t perToken = data.heads * data.channels;
+  const HostArray none({rows, data.heads, 0}, 0.0);
   HostPart result{HostArray({rows, data.heads, data.channels},
                             std::numeric_limits<double>::quiet_NaN()),
-                  HostArray({rows, data.heads, 0}, 0.0),
-                  HostArray({rows, data.heads, 0}, 0.0)};
+                  none, none, none, none};
   for (int64_t token = 0; token < data.tokens; ++token) {
     int64_t row = token < sink ? token : body + token - sink;
     if (data.isRaw[size_t(token)])
@@ -161,10 +167,11 @@ public:
   std::optional<LogicalResult> run() {
     return llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
         .Case<LoadQueryOp, LoadRowValuesOp, LoadCodesOp, LoadScaleOp,
-              LoadZeroOp, LoadSchemeOp, LoadPartialOp, LoadInputOp,
-              StorePartialOp, StoreOutputOp, StoreCodesOp, StoreScaleOp,
-              StoreZeroOp, StoreRowsOp, RawRowsOp, CodedEndOp, LoadGivenOp>(
-            [&](auto typed) { return runOp(typed); })
+              LoadZeroOp, LoadSchemeOp, LoadOutlierIndicesOp,
+              LoadOutlierValuesOp, StoreOutlierIndicesOp, StoreOutlierValuesOp,
+              LoadPartialOp, LoadInputOp, StorePartialOp, StoreOutputOp,
+              StoreCodesOp, StoreScaleOp, StoreZeroOp, StoreRowsOp, RawRowsOp,
+              CodedEndOp, LoadGivenOp>([&](auto typed) { return runOp(typed); })
         .Default([](Operation *) { return std::nullopt; });
   }
 
@@ -433,6 +440,13 @@ private:
     });
   }
 
+  LogicalResult runOp(LoadOutlierIndicesOp load) {
+    return loadCache(load, &HostPart::outlierIndex, kUnspecifiedCode);
+  }
+  LogicalResult runOp(LoadOutlierValuesOp load) {
+    return loadCache(load, &HostPart::outlierValue, kUnspecifiedCode);
+  }
+
   template <typename Op>
   LogicalResult storeCache(Op store, HostArray HostPart::*member) {
     HostPart *part = partOf(store);
@@ -455,6 +469,22 @@ private:
   }
   LogicalResult runOp(StoreZeroOp store) {
     return storeCache(store, &HostPart::zero);
+  }
+  LogicalResult runOp(StoreOutlierIndicesOp store) {
+    return storeOutliers(store, &HostPart::outlierIndex);
+  }
+  LogicalResult runOp(StoreOutlierValuesOp store) {
+    return storeOutliers(store, &HostPart::outlierValue);
+  }
+  template <typename Op>
+  LogicalResult storeOutliers(Op store, HostArray HostPart::*member) {
+    HostPart *part = partOf(store);
+    if (!part)
+      return outside();
+    int64_t head = index(store.getKvHead()), token = index(store.getToken());
+    return this->store(store.getSource(), [&](int64_t o, int64_t, double x) {
+      return write(part->*member, {token, head, o}, x);
+    });
   }
 
   Operation *op;

@@ -268,7 +268,7 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
     return;
   for (RegionKind kind :
        {RegionKind::OutlierIndices, RegionKind::OutlierValues})
-    result.regions.push_back(rowsOf(kind, number, 16, 'o', part.outliers,
+    result.regions.push_back(rowsOf(kind, number, 16, 'b', part.outliers,
                                     digitOf('t', tokens), result.heads, isHnd));
 }
 
@@ -294,8 +294,8 @@ void addRecord(const spec::PartScheme &part, unsigned number,
   }
   if (part.outliers == 0)
     return;
-  add(RegionKind::OutlierIndices, 16, 'o', part.outliers);
-  add(RegionKind::OutlierValues, 16, 'o', part.outliers);
+  add(RegionKind::OutlierIndices, 16, 'b', part.outliers);
+  add(RegionKind::OutlierValues, 16, 'b', part.outliers);
 }
 
 /// Blocks of 32 codes behind their scale and zero.

@@ -28,21 +28,28 @@ constexpr int64_t kRoundTokens = 512;
 
 /// Rows of one part of a tensor, of all kv heads: [head, token, ..].
 struct PartRows {
-  int64_t channels, blocks;
+  int64_t channels, blocks, outliers;
   bool isRaw, hasZero;
   std::vector<int8_t> codes;
-  std::vector<float> scales, zeros, values;
+  std::vector<float> scales, zeros, values, outlierIndices, outlierValues;
 
   PartRows(const spec::PartScheme &part, int64_t rows)
       : channels(part.channels()), blocks(part.blocks()),
-        isRaw(part.codec.isRaw()), hasZero(part.zero != spec::Zero::None),
-        codes(size_t(rows * channels)), scales(size_t(rows * blocks)),
-        zeros(size_t(rows * blocks)), values(size_t(rows * channels)) {}
+        outliers(part.outliers), isRaw(part.codec.isRaw()),
+        hasZero(part.zero != spec::Zero::None), codes(size_t(rows * channels)),
+        scales(size_t(rows * blocks)), zeros(size_t(rows * blocks)),
+        values(size_t(rows * channels)),
+        outlierIndices(size_t(rows * outliers)),
+        outlierValues(size_t(rows * outliers)) {}
 
   /// What the kernel writes of the rows from `row` on.
   kvc_unpack_part from(int64_t row) {
-    return {codes.data() + row * channels, scales.data() + row * blocks,
-            zeros.data() + row * blocks, values.data() + row * channels};
+    return {codes.data() + row * channels,
+            scales.data() + row * blocks,
+            zeros.data() + row * blocks,
+            values.data() + row * channels,
+            outlierIndices.data() + row * outliers,
+            outlierValues.data() + row * outliers};
   }
 };
 
@@ -78,6 +85,10 @@ void scatterPart(const PartRows &from, int64_t heads, int64_t tokens,
   scatter(from.scales, heads, tokens, from.blocks, firstToken, to.scales);
   if (from.hasZero)
     scatter(from.zeros, heads, tokens, from.blocks, firstToken, to.zeros);
+  scatter(from.outlierIndices, heads, tokens, from.outliers, firstToken,
+          to.outlier_indices);
+  scatter(from.outlierValues, heads, tokens, from.outliers, firstToken,
+          to.outlier_values);
 }
 
 kvc_status unpack(const kvc_cache &cache, const kvc_module &module,

@@ -15,10 +15,6 @@
 
 using namespace kvc::spec;
 
-static const char *unsupportedPart(const PartScheme &part) {
-  return part.outliers != 0 ? "not lowered yet: outliers" : nullptr;
-}
-
 /// Whether one part has all channels that RoPE rotates.
 static bool isInOnePart(const Scheme &scheme) {
   const int64_t begin = scheme.rope->offset, end = begin + scheme.rope->dims;
@@ -32,9 +28,6 @@ static const char *unsupportedScheme(const Scheme &scheme) {
   // Pairs of channels in parts of their own.
   if (scheme.rope && !isInOnePart(scheme))
     return "not lowered yet: rope across parts";
-  for (const PartScheme &part : scheme.parts)
-    if (const char *reason = unsupportedPart(part))
-      return reason;
   return nullptr;
 }
 

@@ -1,0 +1,187 @@
+//===- KVCOutlierOps.td - Level 1: channels kept apart -----*- tablegen -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// The sparse part of a scheme: a few channels of each token that keep values of
+// their own. Part of the ops of KVCTileOps.td, which includes this file.
+//
+// Channels are numbered in f32, which holds each number exactly.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVC_KVCOUTLIEROPS_TD
+#define KVC_DIALECT_KVC_KVCOUTLIEROPS_TD
+
+include "kvc/Dialect/KVC/KVCOpBase.td"
+
+def KVC_FindOutliersOp : KVC_Op<"find_outliers", [Pure]> {
+  let summary = "The channels of largest magnitude.";
+  let description = [{
+    The numbers of the channels with the largest elements of `source`, ascending;
+    of equal elements the one of the lower number. No element is negative. Which
+    channels are named beside NaN is unspecified.
+
+    | value | shape | element |
+    |---|---|---|
+    | source | <b, e> with one block, or <t, c> with one token | f32 |
+    | result | <o> | f32 |
+
+    - C1: the source has two dims, the first of extent 1.
+    - C2: the result has one dim, of fewer channels than the source.
+
+    Example:
+
+    ```mlir
+    %i = kvc.find_outliers %m : tensor<1x128xf32, #kvc.dims<b, e>> to tensor<2xf32, #kvc.dims<o>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_F32Tile, "magnitudes">:$source);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def KVC_PickOp : KVC_Op<"pick", [Pure, AllTypesMatch<["index", "result"]>]> {
+  let summary = "The elements of some channels.";
+  let description = [{
+    result[o] = source[0, index[o]].
+
+    | value | shape | element |
+    |---|---|---|
+    | source | <b, e> with one block, or <t, c> with one token | f32 |
+    | index, result | <o> | f32 |
+
+    - C1: the source has two dims, the first of extent 1.
+    - C2: index and result have one dim.
+
+    Example:
+
+    ```mlir
+    %v = kvc.pick %x at %i : tensor<1x128xf32, #kvc.dims<b, e>>, tensor<2xf32, #kvc.dims<o>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_F32Tile, "channels">:$source, Arg<KVC_F32Tile, "numbers of channels">:$index);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$source `at` $index attr-dict `:` type($source) `,` type($index)";
+  let hasVerifier = 1;
+}
+
+def KVC_PatchOp : KVC_Op<"patch", [Pure, AllTypesMatch<["dense", "result"]>, AllTypesMatch<["index", "value"]>]> {
+  let summary = "Puts values in the place of some channels.";
+  let description = [{
+    `dense`, but result[.., index[.., o]] = value[.., o]. Indices beyond the
+    channels name none.
+
+    | value | shape | element |
+    |---|---|---|
+    | dense, result | <t, c> or <t, b, e>, or without t | f32 |
+    | index, value | <t, o>, or <o> | f32 |
+
+    - C1: index and value have one dim, or two.
+    - C2: the dense tile has the first of the two, then one or two dims of
+      channels.
+
+    Example:
+
+    ```mlir
+    %x = kvc.patch %d, %i, %v : tensor<64x128xf32, #kvc.dims<t, c>>, tensor<64x2xf32, #kvc.dims<t, o>>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_F32Tile, "all channels">:$dense, Arg<KVC_F32Tile, "numbers of channels">:$index,
+    Arg<KVC_F32Tile, "their values">:$value);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$dense `,` $index `,` $value attr-dict `:` type($dense) `,` type($index)";
+  let hasVerifier = 1;
+}
+
+def KVC_LoadOutlierIndicesOp : KVC_LoadFromCacheOp<"load_outlier_indices", KVC_F32Tile> {
+  let summary = "Loads the numbers of the channels kept apart.";
+  let description = [{
+    Those of tokens [token, token + valid), inside their part and ascending;
+    unspecified at tokens of the tile beyond, where no memory is touched.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | <t, o>; o the outliers of the part | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has outliers.
+    - C3: the result has two dims, the last of the part's outliers.
+
+    Example:
+
+    ```mlir
+    %i = kvc.load_outlier_indices %cache[%kv_head, %t0] valid %n {tensor = #kvc.tensor<key>}
+        : !kvc.cache<#spec> to tensor<64x2xf32, #kvc.dims<t, o>>
+    ```
+  }];
+}
+
+def KVC_LoadOutlierValuesOp : KVC_LoadFromCacheOp<"load_outlier_values", KVC_F32Tile> {
+  let summary = "Loads the values of the channels kept apart.";
+  let description = [{
+    As `kvc.load_outlier_indices`, for the values.
+
+    | value | shape | element |
+    |---|---|---|
+    | result | <t, o>; o the outliers of the part | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has outliers.
+    - C3: the result has two dims, the last of the part's outliers.
+
+    Example:
+
+    ```mlir
+    %v = kvc.load_outlier_values %cache[%kv_head, %t0] valid %n {tensor = #kvc.tensor<key>}
+        : !kvc.cache<#spec> to tensor<64x2xf32, #kvc.dims<t, o>>
+    ```
+  }];
+}
+
+def KVC_StoreOutlierIndicesOp : KVC_StoreToCacheOp<"store_outlier_indices", KVC_F32Tile> {
+  let summary = "Stores the numbers of a token's channels kept apart.";
+  let description = [{
+    | value | shape | element |
+    |---|---|---|
+    | source | <o> | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has outliers.
+    - C3: the tile has one dim, the part's outliers.
+
+    Example:
+
+    ```mlir
+    kvc.store_outlier_indices %i, %cache[%kv_head, %t] {tensor = #kvc.tensor<key>}
+        : tensor<2xf32, #kvc.dims<o>>, !kvc.cache<#spec>
+    ```
+  }];
+}
+
+def KVC_StoreOutlierValuesOp : KVC_StoreToCacheOp<"store_outlier_values", KVC_F32Tile> {
+  let summary = "Stores the values of a token's channels kept apart.";
+  let description = [{
+    The values are ones of f16 already (`kvc.round_to`).
+
+    | value | shape | element |
+    |---|---|---|
+    | source | <o> | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has outliers.
+    - C3: the tile has one dim, the part's outliers.
+
+    Example:
+
+    ```mlir
+    kvc.store_outlier_values %v, %cache[%kv_head, %t] {tensor = #kvc.tensor<key>}
+        : tensor<2xf32, #kvc.dims<o>>, !kvc.cache<#spec>
+    ```
+  }];
+}
+
+#endif // KVC_DIALECT_KVC_KVCOUTLIEROPS_TD
