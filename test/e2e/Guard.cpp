@@ -22,10 +22,15 @@
 
 using namespace kvc::test;
 
-GuardedRuns::GuardedRuns(int64_t count, int64_t bytes) {
+GuardedRuns::GuardedRuns(int64_t count, int64_t bytes, int64_t stride)
+    : count(count) {
   const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t usable = (bytes + page - 1) / page * page;
-  step = usable + page;
+  auto toPages = [page](int64_t size) {
+    return (size + page - 1) / page * page;
+  };
+  const int64_t usable = toPages(bytes);
+  guarded = usable + page;
+  step = std::max(guarded, toPages(stride));
   inset = usable - bytes;
   // A mapping of nothing would be refused.
   mappedBytes = size_t(std::max<int64_t>(count, 1) * step);
@@ -39,22 +44,25 @@ GuardedRuns::GuardedRuns(int64_t count, int64_t bytes) {
       throw std::bad_alloc();
     std::memset(mapping + i * step, 0xFF, size_t(usable));
   }
-  ASAN_POISON_MEMORY_REGION(mapping, mappedBytes);
-  for (int64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < count; ++i) {
+    ASAN_POISON_MEMORY_REGION(mapping + i * step, size_t(guarded));
     ASAN_UNPOISON_MEMORY_REGION(run(i), size_t(bytes));
+  }
 }
 
 GuardedRuns::~GuardedRuns() {
   if (!mapping)
     return;
   // For whatever is mapped here next.
-  ASAN_UNPOISON_MEMORY_REGION(mapping, mappedBytes);
+  for (int64_t i = 0; i < count; ++i)
+    ASAN_UNPOISON_MEMORY_REGION(mapping + i * step, size_t(guarded));
   munmap(mapping, mappedBytes);
 }
 
 GuardedRuns::GuardedRuns(GuardedRuns &&other) noexcept
     : mapping(std::exchange(other.mapping, nullptr)),
-      mappedBytes(other.mappedBytes), step(other.step), inset(other.inset) {}
+      mappedBytes(other.mappedBytes), count(other.count), step(other.step),
+      inset(other.inset), guarded(other.guarded) {}
 
 //===----------------------------------------------------------------------===//
 // Device

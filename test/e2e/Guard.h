@@ -37,9 +37,10 @@
 namespace kvc::test {
 
 /// `count` runs of `bytes` bytes, each of which ends at an inaccessible page.
+/// Of a larger `stride` than they need only the runs themselves take memory.
 class GuardedRuns {
 public:
-  GuardedRuns(int64_t count, int64_t bytes);
+  GuardedRuns(int64_t count, int64_t bytes, int64_t stride = 0);
   ~GuardedRuns();
   GuardedRuns(GuardedRuns &&other) noexcept;
   GuardedRuns(const GuardedRuns &) = delete;
@@ -52,7 +53,7 @@ public:
 private:
   uint8_t *mapping = nullptr;
   size_t mappedBytes = 0;
-  int64_t step = 0, inset = 0;
+  int64_t count = 0, step = 0, inset = 0, guarded = 0;
 };
 
 /// One run.

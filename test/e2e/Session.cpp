@@ -27,10 +27,11 @@ kvc_compile_options kvc::test::testOptionsFor(const std::string &target) {
 }
 
 Session::Session(const Engine &engine, const spec::Spec &spec,
-                 const Inputs &inputs, RowOrder rowOrder, int64_t chunk)
+                 const Inputs &inputs, RowOrder rowOrder, int64_t chunk,
+                 const LentPages &pages)
     : spec(spec), inputs(inputs), rowOrder(rowOrder),
       specHandle(engine.spec()) {
-  createCache();
+  createCache(pages);
   append(engine, chunk);
 }
 
@@ -43,7 +44,17 @@ static std::vector<SchemeValues> schemeValuesOf(const spec::Spec &spec,
   return result;
 }
 
-void Session::createCache() {
+static GuardedRuns filledPages(int64_t count, int64_t bytes,
+                               const LentPages &pages) {
+  GuardedRuns runs(count, bytes, pages.stride);
+  // Pages are multiples of 16 bytes.
+  for (int64_t i = 0; i < count; ++i)
+    std::fill_n(reinterpret_cast<uint32_t *>(runs.run(i)),
+                bytes / int64_t(sizeof(pages.fill)), pages.fill);
+  return runs;
+}
+
+void Session::createCache(const LentPages &pages) {
   Diag diag;
   kvc_cache_options options{};
   options.struct_size = sizeof(options);
@@ -71,8 +82,9 @@ void Session::createCache() {
     if (spec.layout.interleaved)
       diag.check(kvc_page_bytes(specHandle, page, diag, &bytes[KVC_KEY]));
     else if (spec.value)
-      valuePages.emplace(options.num_pages, bytes[KVC_VALUE]);
-    keyPages.emplace(options.num_pages, bytes[KVC_KEY]);
+      valuePages.emplace(
+          filledPages(options.num_pages, bytes[KVC_VALUE], pages));
+    keyPages.emplace(filledPages(options.num_pages, bytes[KVC_KEY], pages));
     lent.key = keyPages->run(0);
     lent.key_stride = keyPages->stride();
     if (valuePages) {
@@ -178,17 +190,18 @@ Attended Session::attend(const kvc_module *module,
   Diag diag;
   const spec::Attention &attention = spec.attention;
   std::vector<int32_t> starts(inputs.cuQ.begin(), inputs.cuQ.end());
-  std::vector<int32_t> queries, lengths;
+  std::vector<int32_t> queries, lengths, bounds;
   for (size_t i = 0; i < batch(); ++i) {
     queries.push_back(starts[i + 1] - starts[i]);
     lengths.push_back(int32_t(length(i)));
+    bounds.push_back(lengths.back() + moreKeys);
   }
   kvc_plan_options options{};
   options.struct_size = sizeof(options);
   options.module = module;
   options.num_sequences = int64_t(batch());
   options.queries = queries.data();
-  options.lengths = lengths.data();
+  options.lengths = bounds.data();
   options.device = guardedDevice.get();
   kvc_plan *planned = nullptr;
   diag.check(kvc_plan_create(&options, diag, &planned));

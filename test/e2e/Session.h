@@ -27,6 +27,13 @@ namespace kvc::test {
 /// AddressSanitizer is, kernels are instrumented.
 kvc_compile_options testOptionsFor(const std::string &target);
 
+/// The pages that a session lends.
+struct LentPages {
+  int64_t stride = 0; ///< Bytes between pages; 0: as they come.
+  /// What they are full of before anyone writes to them.
+  uint32_t fill = 0xFFFFFFFF;
+};
+
 /// What an attend wrote.
 struct Attended {
   std::vector<double> out; ///< [total_q][q_heads][value_dim]
@@ -48,7 +55,7 @@ public:
   /// Appends through `engine`, at most `chunk` tokens of every sequence per
   /// call (0: all at once).
   Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
-          RowOrder rowOrder, int64_t chunk);
+          RowOrder rowOrder, int64_t chunk, const LentPages &pages = {});
 
   /// Attends through any module whose kernels read this cache. A paged cache's
   /// tables are handed over as an engine of its own would, in guarded memory,
@@ -70,6 +77,9 @@ public:
   /// Which tokens of a tensor the cache still has.
   std::vector<bool> keptRows(spec::Tensor tensor, const TensorData &data) const;
 
+  /// Plans for sequences that have so many keys more than these.
+  void planForMoreKeys(int32_t keys) { moreKeys = keys; }
+
   const GuardedDevice &device() const { return guardedDevice; }
   /// Frees the cache and with it what it took from the device.
   void freeCache() { cache.reset(); }
@@ -79,7 +89,7 @@ private:
   int64_t length(size_t i) const { return inputs.cuKv[i + 1] - inputs.cuKv[i]; }
   /// The pages of sequence i at run i; each run ends behind the longest table.
   GuardedRuns blockTables() const;
-  void createCache();
+  void createCache(const LentPages &pages);
   void append(const Engine &engine, int64_t chunk);
   void comparePages(const spec::Spec &packing, const Answer &expected,
                     size_t sequence, const kvc_cache_view &view,
@@ -97,6 +107,7 @@ private:
   const Inputs &inputs;
   RowOrder rowOrder;
   const kvc_spec *specHandle;
+  int32_t moreKeys = 0;
   // The cache refers to the device and to the pages.
   GuardedDevice guardedDevice;
   std::optional<GuardedRuns> keyPages, valuePages;
