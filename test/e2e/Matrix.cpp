@@ -547,6 +547,18 @@ private:
   int64_t keyCost, pairCost, page;
 };
 
+/// Single queries decode, many prefill; what lies between depends on rows of
+/// tiles and may be either.
+std::string kernelsFor(const std::vector<Lengths> &lengths, int group) {
+  bool decodes = lengths.empty(), prefills = false;
+  for (const Lengths &sequence : lengths) {
+    decodes |= sequence.queries <= 8;
+    prefills |= sequence.queries > 1 || group > 16;
+  }
+  return std::string("append,merge,unpack") + (decodes ? ",decode" : "") +
+         (prefills ? ",prefill" : "");
+}
+
 MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
                     const Row &row, ValueIs value, Random &random) {
   Choice choice;
@@ -579,6 +591,7 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
   result.name = name;
   result.spec = specText(name, choice, value);
   result.lengths = LengthMaker(choice, random).make(choice["batch"]);
+  result.kernels = kernelsFor(result.lengths, std::stoi(choice.at("group")));
   for (InputMode mode : kInputModes)
     if (nameOf(mode) == choice["values"])
       result.mode = mode;

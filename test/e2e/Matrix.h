@@ -5,15 +5,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Specs and inputs in which every two levels of every two properties that the
-// compiler lowers meet at least once.
+// compiler lowers meet at least once, and every three of those that matter
+// most.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_TEST_E2E_MATRIX_H
 #define KVC_TEST_E2E_MATRIX_H
 
-#include "Covering.h"
 #include "Rows.h"
+#include "kvc/Test/Covering.h"
 #include "kvc/Test/Inputs.h"
 
 namespace kvc::test {
@@ -28,6 +29,7 @@ struct MatrixCase {
   int64_t appendChunk; ///< 0: all at once.
   int64_t otherChunk;  ///< Another one, which must store the same.
   RowOrder rows;
+  std::string kernels; ///< Of the compilation: those that run.
 };
 
 /// Where V is: on pages of its own, on K's pages, in K's channels.
@@ -39,8 +41,11 @@ std::vector<Property> matrixProperties(ValueIs value);
 /// Which levels may meet.
 Allowed matrixAllowed(std::span<const Property> properties);
 
-/// All cases, a function of the seed alone.
+/// The cases of all pairs, a function of the seed alone.
 std::vector<MatrixCase> matrixCases(uint64_t seed);
+
+/// The cases of all triples that are lowered (kvc/Test/Combinations.h).
+std::vector<MatrixCase> combinationCases(uint64_t seed);
 
 } // namespace kvc::test
 

@@ -1,17 +1,18 @@
-//===- matrix_test.cpp - Every two properties together --------------------===//
+//===- matrix_test.cpp - Properties together ------------------------------===//
 //
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
 //
-// Each case of the matrix: compiled for this machine, for the portable path and
-// (each tenth) for every other level that this machine runs; appended in
-// chunks, attended, read back; compared with the reference to the bit where
-// SPEC.md says so, within its bounds elsewhere.
+// Each case of the matrix, of every two properties and of every three of those
+// that matter most: compiled for this machine, for the portable path and (each
+// tenth) for another level that this machine runs; appended in chunks,
+// attended, read back; compared with the reference to the bit where SPEC.md
+// says so, within its bounds elsewhere.
 //
 // KVC_MATRIX_SEED=N in the environment makes another matrix,
-// KVC_MATRIX_STRIDE=N runs each Nth case of it. Under AddressSanitizer kernels
-// are instrumented.
+// KVC_MATRIX_STRIDE=N runs each Nth case of it, each second one of these on the
+// portable path. Under AddressSanitizer kernels are instrumented.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,10 +54,12 @@ struct {
   std::string slowest;
 } compilations;
 
+/// `kernels` null: all.
 Engine compile(const std::string &spec, const std::string &name,
-               const std::string &target) {
+               const std::string &target, const char *kernels) {
   static const CompilerHandle compiler = createCompiler();
   kvc_compile_options options = testOptionsFor(target);
+  options.kernels = kernels;
   double start = threadMs();
   Engine engine(compiler.get(), spec, name, options);
   double ms = threadMs() - start;
@@ -70,17 +73,18 @@ Engine compile(const std::string &spec, const std::string &name,
 }
 
 /// Fails where instrumented kernels need more than the sanitizer's functions.
-void compileInstrumented(const std::string &spec, const std::string &name) {
+void compileInstrumented(const MatrixCase &test) {
   const CompilerHandle compiler = createCompiler();
   const std::string target = "x86-64";
   kvc_compile_options options = compileOptionsFor(target);
   options.asan = 1;
+  options.kernels = test.kernels.c_str();
   Diag diag;
   kvc_artifacts *made = nullptr;
-  diag.check(kvc_compile_artifacts(compiler.get(), spec.data(), spec.size(),
-                                   &options, KVC_EMIT_OBJ, nullptr, diag,
-                                   &made),
-             name);
+  diag.check(kvc_compile_artifacts(compiler.get(), test.spec.data(),
+                                   test.spec.size(), &options, KVC_EMIT_OBJ,
+                                   nullptr, diag, &made),
+             test.name);
   kvc_artifacts_free(made);
 }
 
@@ -100,7 +104,7 @@ const std::vector<std::string> &otherTargets() {
                     "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16},
                     "io": {"query": "f32"},
                     "key": {"codec": "f32"}, "value": {"codec": "f32"}})",
-                "probe", name);
+                "probe", name, nullptr);
         result.push_back(name);
       } catch (const Failure &) {
         continue; // Another architecture, or a level above this machine's.
@@ -117,20 +121,38 @@ const std::vector<std::string> &otherTargets() {
 
 const std::vector<MatrixCase> &cases() {
   static const std::vector<MatrixCase> all = [] {
-    const char *seed = std::getenv("KVC_MATRIX_SEED");
-    return matrixCases(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    const char *text = std::getenv("KVC_MATRIX_SEED");
+    const uint64_t seed = text ? std::strtoull(text, nullptr, 10) : 1;
+    std::vector<MatrixCase> result = matrixCases(seed);
+    for (MatrixCase &test : combinationCases(seed))
+      result.push_back(std::move(test));
+    return result;
   }();
   return all;
 }
 
+size_t caseStride() {
+  const char *text = std::getenv("KVC_MATRIX_STRIDE");
+  return text ? std::max<size_t>(std::strtoull(text, nullptr, 10), 1) : 1;
+}
+
 /// Numbers of the cases to run.
 std::vector<size_t> chosenCases() {
-  const char *text = std::getenv("KVC_MATRIX_STRIDE");
-  const size_t stride = text ? std::strtoull(text, nullptr, 10) : 1;
   std::vector<size_t> numbers;
-  for (size_t i = 0; i < cases().size(); i += std::max<size_t>(stride, 1))
+  for (size_t i = 0; i < cases().size(); i += caseStride())
     numbers.push_back(i);
   return numbers;
+}
+
+/// What a case is compiled for.
+std::vector<std::string> targetsOf(size_t number) {
+  std::vector<std::string> targets = {"host"};
+  const size_t turn = number / caseStride();
+  if (caseStride() == 1 || turn % 2 == 0)
+    targets.emplace_back("portable");
+  if (turn % 10 == 3 && !otherTargets().empty())
+    targets.push_back(otherTargets()[turn / 10 % otherTargets().size()]);
+  return targets;
 }
 
 /// Says which case ran into a guard page or was reported by a sanitizer. Its
@@ -214,19 +236,16 @@ protected:
 };
 
 TEST_P(Matrix, RunsAsSpecified) {
-  std::vector<std::string> targets = {"host", "portable"};
-  if (GetParam() % 10 == 3)
-    targets.insert(targets.end(), otherTargets().begin(), otherTargets().end());
-  if (GetParam() % 10 == 7 && !KVC_TEST_ASAN)
-    compileInstrumented(test.spec, test.name);
+  if (GetParam() / caseStride() % 20 == 7 && !KVC_TEST_ASAN)
+    compileInstrumented(test);
   static const Threads twoThreads(2);
 
   std::optional<Session> hostSession;
   std::optional<Engine> host;
-  for (const std::string &target : targets) {
+  for (const std::string &target : targetsOf(GetParam())) {
     onCrash = "crash in " + test.name + " for " + target + "\n" + test.levels +
               "\n" + test.spec;
-    Engine engine = compile(test.spec, test.name, target);
+    Engine engine = compile(test.spec, test.name, target, test.kernels.c_str());
     Session session(engine, spec, inputs, test.rows, test.appendChunk);
     expectNone(target, "stored", wrongStored(spec, session, engine, expected));
     Attended attended = session.attend(engine, nullptr);
@@ -274,7 +293,7 @@ TEST(Compilation, OfTheReadmesSpec) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     double start = threadMs();
-    compile(spec, "llama3_8b_int4", "host");
+    compile(spec, "llama3_8b_int4", "host", nullptr);
     best = std::min(best, threadMs() - start);
   }
   std::cout << "llama3_8b_int4 compiles and loads in " << best << " ms\n";
@@ -286,7 +305,8 @@ TEST(Compilation, OfTheReadmesSpec) {
 //===----------------------------------------------------------------------===//
 
 TEST(MatrixCases, AreManyAndLowered) {
-  EXPECT_GE(cases().size(), 300u);
+  EXPECT_GE(matrixCases(1).size(), 300u);
+  EXPECT_GE(combinationCases(1).size(), 1500u);
   for (const MatrixCase &test : cases()) {
     const auto parsed = spec::parseSpec(test.spec);
     ASSERT_TRUE(parsed) << parsed.error().str() << "\n" << test.spec;

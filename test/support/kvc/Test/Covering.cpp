@@ -1,16 +1,20 @@
-//===- Covering.cpp - Rows that cover all pairs of levels -----------------===//
+//===- Covering.cpp - Rows in which levels meet ---------------------------===//
 //
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Covering.h"
+#include "kvc/Test/Covering.h"
 
 #include "kvc/Test/Inputs.h"
 
 #include <optional>
 
 using namespace kvc::test;
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -147,4 +151,104 @@ std::vector<Row> kvc::test::coveringRows(std::span<const Property> properties,
                                          const Allowed &allowed,
                                          uint64_t seed) {
   return Builder(properties, allowed, seed).build();
+}
+
+//===----------------------------------------------------------------------===//
+// Triples
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Rows that are tried for three levels.
+constexpr int kTripleCandidates = 60;
+
+class Triples {
+public:
+  explicit Triples(std::span<const Property> properties)
+      : properties(properties) {
+    for (const Property &property : properties) {
+      first.push_back(levels);
+      levels += property.levels.size();
+    }
+    covered.resize(levels * levels * levels);
+  }
+
+  /// Calls with three properties' numbers, ascending.
+  template <typename Body>
+  void forEach(Body body) const {
+    for (size_t a = 0; a < properties.size(); ++a)
+      for (size_t b = a + 1; b < properties.size(); ++b)
+        for (size_t c = b + 1; c < properties.size(); ++c)
+          body(a, b, c);
+  }
+  bool isCovered(const Row &row, size_t a, size_t b, size_t c) const {
+    return covered[at(row, a, b, c)];
+  }
+  size_t numFresh(const Row &row) const {
+    size_t count = 0;
+    forEach([&](size_t a, size_t b, size_t c) {
+      count += !isCovered(row, a, b, c);
+    });
+    return count;
+  }
+  void cover(const Row &row) {
+    forEach([&](size_t a, size_t b, size_t c) {
+      covered[at(row, a, b, c)] = true;
+    });
+  }
+
+private:
+  size_t at(const Row &row, size_t a, size_t b, size_t c) const {
+    return ((first[a] + row[a]) * levels + first[b] + row[b]) * levels +
+           first[c] + row[c];
+  }
+
+  std::span<const Property> properties;
+  std::vector<size_t> first;
+  size_t levels = 0;
+  std::vector<bool> covered;
+};
+
+} // namespace
+
+std::vector<Row>
+kvc::test::rowsOfTriples(std::span<const Property> properties,
+                         const std::function<bool(const Row &)> &may,
+                         uint64_t seed) {
+  Random random(seed);
+  Triples triples(properties);
+  std::vector<Row> rows;
+  auto addRowWith = [&](size_t a, size_t x, size_t b, size_t y, size_t c,
+                        size_t z) {
+    Row best;
+    size_t bestFresh = 0;
+    for (int i = 0; i < kTripleCandidates; ++i) {
+      Row row(properties.size());
+      for (size_t p = 0; p < row.size(); ++p)
+        if (random.below(2))
+          row[p] = size_t(random.below(int64_t(properties[p].levels.size())));
+      row[a] = x;
+      row[b] = y;
+      row[c] = z;
+      if (triples.isCovered(row, a, b, c))
+        return;
+      if (!may(row))
+        continue;
+      if (size_t fresh = triples.numFresh(row); fresh > bestFresh) {
+        bestFresh = fresh;
+        best = row;
+      }
+    }
+    if (best.empty())
+      return;
+    triples.cover(best);
+    rows.push_back(best);
+  };
+  triples.forEach([&](size_t a, size_t b, size_t c) {
+    for (size_t x = 0; x < properties[a].levels.size(); ++x)
+      for (size_t y = 0; y < properties[b].levels.size(); ++y)
+        for (size_t z = 0; z < properties[c].levels.size(); ++z)
+          addRowWith(a, x, b, y, c, z);
+  });
+  return rows;
 }

@@ -1,16 +1,16 @@
-//===- Covering.h - Rows that cover all pairs of levels ---------*- C++ -*-===//
+//===- Covering.h - Rows in which levels meet -------------------*- C++ -*-===//
 //
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
 //
-// A covering array of strength two: every two levels of two properties that may
-// stand together do so in at least one row.
+// Covering arrays: every two, or every three, levels of different properties
+// that may stand together do so in at least one row.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVC_TEST_E2E_COVERING_H
-#define KVC_TEST_E2E_COVERING_H
+#ifndef KVC_TEST_COVERING_H
+#define KVC_TEST_COVERING_H
 
 #include <cstdint>
 #include <functional>
@@ -43,6 +43,14 @@ using Row = std::vector<size_t>;
 std::vector<Row> coveringRows(std::span<const Property> properties,
                               const Allowed &allowed, uint64_t seed);
 
+/// Rows that `may` be, in which any three levels meet that are found to meet in
+/// such a row: by many random rows, half of whose levels are the first of their
+/// property, which should therefore fit most others. A function of the
+/// arguments alone.
+std::vector<Row> rowsOfTriples(std::span<const Property> properties,
+                               const std::function<bool(const Row &)> &may,
+                               uint64_t seed);
+
 } // namespace kvc::test
 
-#endif // KVC_TEST_E2E_COVERING_H
+#endif // KVC_TEST_COVERING_H
