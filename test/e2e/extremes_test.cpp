@@ -119,6 +119,39 @@ TEST_P(Subnormals, StayWithinTheBounds) {
   }
 }
 
+/// Queries whose sums f32 cannot hold, though scores are ordinary.
+constexpr Extreme kLargeQueries[] = {
+    {"of_small_keys", R"("scale": 1)", 4e37, 1e-37},
+    {"of_small_scale", R"("scale": 1e-37)", 4e37},
+    {"of_small_scale_and_cap", R"("scale": 1e-37, "softcap": 3)", 4e37},
+};
+
+class LargeQueries : public testing::TestWithParam<Extreme> {};
+
+TEST_P(LargeQueries, StayWithinTheBounds) {
+  const CompilerHandle compiler = createCompiler();
+  const char *const bf16Schemes[] = {
+      R"({"codec": "f32"})",
+      R"({"codec": "int8", "zero": "min", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})",
+      R"({"codec": "int4", "zero": "code", "scale": {"tokens": 1, "channels": 16, "dtype": "bf16"}})",
+      R"({"codec": "int8", "smooth": true, "scale": {"tokens": "all", "static": true, "channels": "all", "dtype": "f32"}})"};
+  for (const char *scheme : bf16Schemes)
+    checkExtreme(compiler.get(), GetParam(), "bf16", scheme);
+  const char *const f32Schemes[] = {
+      R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})",
+      R"({"codec": "int4", "zero": "min", "rotate": 32, "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})",
+      R"({"codec": "fp8_e4m3", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})",
+      R"({"codec": "lut", "table": [-1, -0.5, 0.25, 1], "zero": "mid", "scale": {"tokens": 1, "channels": 8, "dtype": "f32"}})"};
+  for (const char *scheme : f32Schemes)
+    checkExtreme(compiler.get(), GetParam(), "f32", scheme);
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, LargeQueries,
+                         testing::ValuesIn(kLargeQueries),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
 INSTANTIATE_TEST_SUITE_P(Numbers, Subnormals, testing::ValuesIn(kSubnormals),
                          [](const auto &info) {
                            return std::string(info.param.name);

@@ -61,7 +61,14 @@ struct Rows {
   SmallVector<Value, 2> queries; ///< Of each part of K: <r, c>.
   Value position;                ///< <r> i64; null where nothing depends on it.
   Value slope; ///< <r>, in the units of `scoreFactor`; null without ALiBi.
+  /// <r>: what scores of large queries are multiplied by, which were divided,
+  /// and the others; null where no query is.
+  Value factor;
 };
+
+/// What the largest queries are divided by. Times codes, and summed, they are
+/// beyond f32 where scores are not; here and below nothing near it is.
+constexpr double kLargeQuery = 0x1p64;
 
 /// Channels of V that one sum o covers.
 struct Piece {
@@ -255,10 +262,12 @@ private:
   }
 
   Rows emitRows(Value begin) {
-    Rows rows{begin, Value(), {}, Value(), Value()};
+    Rows rows{begin, Value(), {}, Value(), Value(), Value()};
     rows.query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
+    if (spec.io.query != spec::DType::F16)
+      divideLarge(rows);
     for (auto [i, key] : llvm::enumerate(spec.key.parts)) {
       Value ofPart = b.slice(rows.query, key.begin, key.channels(), "c");
       auto part = unsigned(i);
@@ -282,6 +291,20 @@ private:
       rows.slope = b.clamp(b.scale(slope, scoreFactor()), -largest, largest);
     }
     return rows;
+  }
+
+  /// Queries of f16 are no larger than kLargeQuery.
+  void divideLarge(Rows &rows) {
+    Value magnitude = math::AbsFOp::create(b, rows.query);
+    Value largest = ReduceOp::create(b, ReductionKind::MaxNumF, magnitude, "c");
+    Value isLarge = b.compare(arith::CmpFPredicate::OGT, largest, kLargeQuery);
+    auto choose = [&](double large, double other) {
+      return b.select(isLarge, b.constantLike(largest, large),
+                      b.constantLike(largest, other));
+    };
+    rows.query = b.mul(rows.query, choose(1 / kLargeQuery, 1));
+    const double rest = hasOneFactor() ? scoreScale() : 1;
+    rows.factor = choose(kLargeQuery * rest, rest);
   }
 
   bool needsPositions() const { return attention.causal || attention.alibi; }
@@ -494,6 +517,14 @@ private:
     return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
   }
 
+  double scoreScale() const { return attention.scale * scoreFactor(); }
+
+  /// Whether f32 holds the scale of scores, and that of large queries too.
+  bool hasOneFactor() const {
+    return scoreScale() >= std::numeric_limits<float>::min() &&
+           scoreScale() * kLargeQuery <= std::numeric_limits<float>::max();
+  }
+
   /// A tile of x' of a part with its outliers, if it has some, in place.
   Value emitPatched(spec::Tensor tensor, unsigned part, StringRef channels,
                     const KeyTile &tile) {
@@ -569,7 +600,10 @@ private:
           ContractOp::create(b, query, x, ArrayRef<StringRef>{"r", "t"});
       scores = scores ? b.add(scores, ofPart) : ofPart;
     }
-    scores = b.scale(scores, attention.scale * scoreFactor());
+    if (rows.factor)
+      scores = b.mul(scores, rows.factor);
+    if (!rows.factor || !hasOneFactor())
+      scores = b.scale(scores, scoreScale());
     if (attention.alibi) {
       // Both terms and their sum are whole numbers: exact below 2^24.
       Value fromStart = b.toF32(b.subInt(b.toI64(start), rows.position));

@@ -101,8 +101,9 @@ func.func @unpack_before_rope(%cache: !kvc.cache<#rope>, %codes: memref<?x64xi8>
 // CHECK: %[[KS:.*]] = kvc.load_scheme {{.*}} {field = "smooth", tensor = #kvc.tensor<key>} {{.*}} to tensor<64xf32, #kvc.dims<c>>
 // CHECK: %[[VS:.*]] = kvc.load_scheme {{.*}} {field = "smooth", tensor = #kvc.tensor<value>} {{.*}} to tensor<96xf32, #kvc.dims<d>>
 // CHECK: %[[TABLE:.*]] = kvc.load_scheme {{.*}} {field = "table"
-// CHECK: %[[Q:.*]] = kvc.load_query
-// CHECK-NEXT: %[[F:.*]] = kvc.broadcast %[[KS]]
+// CHECK: %[[GIVEN:.*]] = kvc.load_query
+// CHECK: %[[Q:.*]] = arith.mulf %[[GIVEN]]
+// CHECK: %[[F:.*]] = kvc.broadcast %[[KS]]
 // CHECK-NEXT: %[[QS:.*]] = arith.mulf %[[Q]], %[[F]]
 // CHECK: scf.for
 // CHECK-NOT: kvc.load_scheme
@@ -121,9 +122,11 @@ func.func @attend(%cache: !kvc.cache<#given>, %q: memref<?x?x64xf32, strided<[?,
       : memref<?x?x64xf32, strided<[?, ?, 1]>>, !kvc.cache<#given>, memref<?x96xf32>, memref<?xf32>
   return
 }
-// Keys are smoothed, then rotated by their positions; the query is as given.
+// Keys are smoothed, then rotated by their positions; the query is as given but
+// for its size.
 // CHECK-LABEL: func.func @attend_rope(
-// CHECK: %[[Q:.*]] = kvc.load_query
+// CHECK: %[[GIVEN:.*]] = kvc.load_query
+// CHECK: %[[Q:.*]] = arith.mulf %[[GIVEN]]
 // CHECK-NOT: arith.mulf %[[Q]]
 // CHECK: %{{.*}} = scf.for %[[T:.*]] = %{{.*}} iter_args
 // CHECK: %[[K:.*]] = kvc.join %{{.*}} to tensor<64x64xf32, #kvc.dims<t, c>>

@@ -65,7 +65,8 @@ func.func @unpack(%cache: !kvc.cache<#rotated>, %codes: memref<?x64xi8>, %scales
 // Attention rotates keys back, blocks joined, and the output once, outside of the
 // loop over keys; no value and no query.
 // CHECK-LABEL: func.func @attend(
-// CHECK: %[[Q:.*]] = kvc.load_query
+// CHECK: %[[GIVEN:.*]] = kvc.load_query
+// CHECK: %[[Q:.*]] = arith.mulf %[[GIVEN]]
 // CHECK-NOT: kvc.rotate
 // CHECK: %[[LOOP:.*]]:3 = scf.for
 // CHECK: %[[K:.*]] = kvc.dequantize {{.*}} to tensor<64x4x16xf32, #kvc.dims<t, b, e>>
