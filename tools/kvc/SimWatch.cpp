@@ -32,12 +32,8 @@ std::optional<sim::PtxasReport> SimWatch::ptxas(std::string_view kernel) const {
 
 std::string SimWatch::findingsText() const {
   std::string text;
-  for (const sim::Finding &finding : checker.findings()) {
-    text += std::string(sim::nameOf(finding.kind)) + ": " + finding.message;
-    if (finding.count > 1)
-      text += " (" + std::to_string(finding.count) + " times)";
-    text += '\n';
-  }
+  for (const sim::Finding &finding : checker.findings())
+    text += finding.str() + "\n";
   for (const auto &[kind, message] : others)
     text.append(kind).append(": ").append(message).append("\n");
   return text;

@@ -439,6 +439,26 @@ TEST_F(CheckTest, CallsPassWhatIsDefined) {
     ADD_FAILURE() << finding.message;
 }
 
+TEST_F(CheckTest, PrintsAreNoAccesses) {
+  Checker mine;
+  Device device(header("8.0", "sm_90") + R"(
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[] = {104, 105, 10, 0};
+.visible .entry k()
+{
+  .reg .b64 %rd<2>;
+  mov.u64 %rd1, text;
+  .param .b64 f; .param .b64 a; .param .b32 r;
+  st.param.b64 [f], %rd1;
+  st.param.b64 [a], %rd1;
+  call (r), vprintf, (f, a);
+  ret;
+})",
+                &mine);
+  EXPECT_EQ(device.mustRun("k", {1}, {1}).printed, "hi\n");
+  EXPECT_TRUE(mine.findings().empty());
+}
+
 //===----------------------------------------------------------------------===//
 // Faults and repetition
 //===----------------------------------------------------------------------===//

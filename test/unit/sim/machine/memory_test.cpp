@@ -210,6 +210,30 @@ TEST(MachineMemoryTest, FreedMemoryIsKnown) {
       std::string::npos);
 }
 
+TEST(MachineMemoryTest, TheHostLendsMemoryWhereItIs) {
+  Memory memory;
+  std::vector<uint32_t> words(4, 7);
+  const auto address = reinterpret_cast<uintptr_t>(words.data());
+  const uint64_t own = memory.allocate(16, "own");
+  EXPECT_FALSE(memory.lend(words.data(), 0, "words"));
+  ASSERT_TRUE(memory.lend(words.data(), 16, "words"));
+  EXPECT_FALSE(memory.lend(words.data() + 3, 4, "again"));
+  // Allocations stay in order, whatever is behind them.
+  const uint64_t next = memory.allocate(16, "next");
+  EXPECT_NE(memory.find(own, 16), nullptr);
+  EXPECT_NE(memory.find(next, 16), nullptr);
+  const uint32_t nine = 9;
+  EXPECT_TRUE(memory.write(address + 4, &nine, 4));
+  EXPECT_EQ(words[1], 9u);
+  EXPECT_FALSE(memory.write(address + 16, &nine, 4));
+  EXPECT_TRUE(memory.free(address));
+  EXPECT_EQ(memory.find(address, 4), nullptr);
+  EXPECT_EQ(words[1], 9u);
+  // The host uses addresses again.
+  EXPECT_TRUE(memory.lend(words.data() + 1, 8, "others"));
+  EXPECT_NE(memory.find(address + 4, 8), nullptr);
+}
+
 TEST(MachineMemoryTest, ConstantsCannotBeWritten) {
   EXPECT_EQ(
       faultOf(moduleOf("mov.u64 %rd4, c; cvta.const.u64 %rd4, %rd4; "

@@ -14,6 +14,13 @@ std::string_view kvc::sim::nameOf(Finding::Kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+std::string Finding::str() const {
+  std::string text = std::string(nameOf(kind)) + ": " + message;
+  if (count > 1)
+    text += " (" + std::to_string(count) + " times)";
+  return text;
+}
+
 std::string_view kvc::sim::nameOf(MemorySpace space) {
   static constexpr std::string_view names[] = {
       "no", "generic", "global", "shared", "constant", "local", "parameter"};

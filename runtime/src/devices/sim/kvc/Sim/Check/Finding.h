@@ -24,6 +24,9 @@ struct Finding {
   uint32_t other = kNowhere; ///< and the access that it is about, if any.
   uint64_t count = 1;        ///< How often.
   std::string message;       ///< One line, places included.
+
+  /// "race: .. (3 times)"
+  std::string str() const;
 };
 std::string_view nameOf(Finding::Kind kind);
 

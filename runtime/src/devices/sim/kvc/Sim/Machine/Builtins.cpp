@@ -53,6 +53,8 @@ public:
     form.bytes = sizeof(T);
     form.align = 1;
     form.isWide = true;
+    // A call is no access: it has no operands that observers could look at.
+    form.isTold = false;
     alignas(64) uint64_t bases[kLanes];
     std::fill_n(bases, kLanes, address);
     Resolved resolved;

@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 
 namespace kvc::sim {
 
@@ -43,6 +44,8 @@ public:
   Expected<const Program *> program(std::string_view kernel);
   /// Of a variable in .global; 0 if there is none of that name.
   uint64_t addressOf(std::string_view variable) const;
+  /// The bank of .const, which launches read: a host may write to it.
+  std::span<uint8_t> constantBank() { return constants; }
 
 private:
   friend class Launcher;

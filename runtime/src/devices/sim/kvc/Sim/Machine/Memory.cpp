@@ -33,11 +33,41 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name) {
   if (!data)
     return 0;
   const uint64_t address = next;
-  all.push_back({address, bytes, std::move(name), {data, std::free}});
   next = alignedTo(address + bytes + kAllocationGap, kAllocationAlign);
-  if (observer)
-    observer->onAllocate(address, bytes, all.back().name);
+  insert({address, bytes, std::move(name), {data, std::free}});
   return address;
+}
+
+bool Memory::lend(void *data, uint64_t bytes, std::string name) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  if (bytes == 0 || bytes > kMaxAllocationBytes)
+    return false;
+  // What overlaps. The host uses addresses again: there may be freed entries.
+  auto overlaps = [&](const Allocation &entry) {
+    return entry.address < address + bytes &&
+           address < entry.address + entry.bytes;
+  };
+  for (const Allocation &entry : all)
+    if (overlaps(entry) && !entry.isFreed())
+      return false;
+  std::erase_if(all, overlaps);
+  insert({address,
+          bytes,
+          std::move(name),
+          {static_cast<uint8_t *>(data), [](void *) {}}});
+  if (observer)
+    observer->onHostWrite(address, bytes);
+  return true;
+}
+
+void Memory::insert(Allocation entry) {
+  const auto at = std::upper_bound(all.begin(), all.end(), entry.address,
+                                   [](uint64_t from, const Allocation &each) {
+                                     return from < each.address;
+                                   });
+  const Allocation &placed = *all.insert(at, std::move(entry));
+  if (observer)
+    observer->onAllocate(placed.address, placed.bytes, placed.name);
 }
 
 bool Memory::free(uint64_t address) {

@@ -8,7 +8,7 @@
 // nothing to do with the host's: no address of a kernel ever reaches memory
 // that it was not given. Addresses are not used twice, so that an access to
 // what was freed is known as one; between allocations lie gaps that belong to
-// nobody.
+// nobody. Only memory that the host lends lies where the host has it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,6 +62,10 @@ public:
   /// Filled with zeros. 0 if the host has no such memory, or for 0 bytes and
   /// for more than kMaxAllocationBytes.
   uint64_t allocate(uint64_t bytes, std::string name);
+  /// Memory of the host as an allocation at the host's own address, until it
+  /// is freed here. The host may write to it at any time, so all of it counts
+  /// as written. False for 0 bytes, or if some of it is an allocation already.
+  bool lend(void *data, uint64_t bytes, std::string name);
   /// False if no allocation begins there.
   bool free(uint64_t address);
 
@@ -81,10 +85,14 @@ public:
   std::string describe(uint64_t address, uint64_t bytes) const;
 
   const std::vector<Allocation> &allocations() const { return all; }
+  /// All addresses that allocate() has given are below.
+  uint64_t end() const { return next; }
   /// Told of what the host does from now on; may be null.
   void setObserver(Observer *watching) { observer = watching; }
 
 private:
+  void insert(Allocation entry);
+
   std::vector<Allocation> all; ///< By address.
   uint64_t next = kGlobalBase;
   Observer *observer = nullptr;
