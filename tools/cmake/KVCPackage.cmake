@@ -20,8 +20,13 @@ if(TARGET kvc)
   add_executable(kvc::kvc ALIAS kvc)
 endif()
 
+set(kvc_package_programs)
+if(TARGET kvc-sim-run)
+  set(kvc_package_programs kvc-sim-run kvc_cuda)
+endif()
+
 # All that `cmake --install` copies, without the tests.
-add_custom_target(kvc-package DEPENDS ${kvc_package_targets})
+add_custom_target(kvc-package DEPENDS ${kvc_package_targets} ${kvc_package_programs})
 
 if(NOT KVC_INSTALL)
   return()
@@ -30,6 +35,11 @@ endif()
 include(CMakePackageConfigHelpers)
 set(kvc_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kvc)
 install(TARGETS ${kvc_package_targets} EXPORT kvcTargets)
+if(kvc_package_programs)
+  # The library stays out of the way of a real one.
+  install(TARGETS kvc-sim-run)
+  install(TARGETS kvc_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvc-sim NAMELINK_SKIP)
+endif()
 install(EXPORT kvcTargets NAMESPACE kvc:: DESTINATION ${kvc_package_folder})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kvc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(KVC_BUILD_COMPILER)
