@@ -18,7 +18,6 @@
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstring>
@@ -245,22 +244,22 @@ void bench(const BenchOptions &options) {
 
 void kvc::addBenchCommand(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App *command = app.add_subcommand(
-      "bench",
-      "Time decode steps against the machine's read bandwidth and f16.");
-  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.");
-  addFlag(*command, "--presets", options->presets,
+  CLI::App &command = addCommand(
+      app, "bench",
+      "Time decode steps against the machine's read bandwidth and f16.",
+      [options] { bench(*options); });
+  addFiles(command, "SPEC", options->specs, "Spec files, JSON or MLIR.");
+  addFlag(command, "--presets", options->presets,
           "Time all presets too, over 8/8 heads of 128 channels; those whose "
           "value is their key over 128/1 heads of bf16.");
-  addDevice(*command, options->device);
-  addIntegers(*command, "--context", options->contexts, 1, kMaxTokens,
+  addDevice(command, options->device);
+  addIntegers(command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");
-  addIntegers(*command, "--batch", options->batches, 1, 65536,
+  addIntegers(command, "--batch", options->batches, 1, 65536,
               "Sequences of a step; default 1.");
-  addIntegers(*command, "--threads", options->threads, 0, kMaxThreads,
+  addIntegers(command, "--threads", options->threads, 0, kMaxThreads,
               "Threads; default 1, 0: one per core.");
-  addName(*command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");
-  addFlag(*command, "--json", options->json, "Print JSON.");
-  command->callback([options] { bench(*options); });
+  addFlag(command, "--json", options->json, "Print JSON.");
 }

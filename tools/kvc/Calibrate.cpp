@@ -17,7 +17,6 @@
 #include "kvc/Engine.h"
 #endif
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -205,10 +204,10 @@ void calibrate(const CalibrateOptions &options) {
 
 void kvc::addCalibrateCommand(CLI::App &app) {
   auto options = std::make_shared<CalibrateOptions>();
-  CLI::App *command = app.add_subcommand(
-      "calibrate",
-      "Find static scales, smoothing factors and tables on real inputs.");
-  command->footer(
+  CLI::App &command = addCommand(
+      app, "calibrate",
+      "Find static scales, smoothing factors and tables on real inputs.",
+      [options] { calibrate(*options); },
       "Writes what the spec's schemes take beside k and v, f32, by the names "
       "that kvc run reads (key_scale, value_table, key_smooth, ..). Scales: "
       "amax "
@@ -220,23 +219,22 @@ void kvc::addCalibrateCommand(CLI::App &app) {
       "with the one tensor quantised; before: amax, no smoothing, evenly "
       "spaced "
       "tables. Every token beyond segments.sink counts as quantised.");
-  addFile(*command, "SPEC", options->spec, "Spec file, JSON or MLIR.")
-      ->required();
-  addFile(*command, "--inputs", options->inputs,
-          "Safetensors file with q, k and v as kvc run reads them.")
-      ->required();
-  addFile(*command, "--out", options->out, "Safetensors file to write.")
-      ->required();
-  addName(*command, "--method", options->method,
+  addFile(command, "SPEC", options->spec, "Spec file, JSON or MLIR.",
+          Need::Required);
+  addFile(command, "--inputs", options->inputs,
+          "Safetensors file with q, k and v as kvc run reads them.",
+          Need::Required);
+  addFile(command, "--out", options->out, "Safetensors file to write.",
+          Need::Required);
+  addName(command, "--method", options->method,
           {"amax", "percentile", "search"},
           "How static scales are found; default search");
-  addNumber(*command, "--percentile", options->percentile, 0, 100,
+  addNumber(command, "--percentile", options->percentile, 0, 100,
             "Percentile of --method percentile; default 99.9.");
-  addName(*command, "--pair", options->pair, {"none", "half", "pairs"},
+  addName(command, "--pair", options->pair, {"none", "half", "pairs"},
           "Key channels that RoPE rotates together share a smoothing factor, "
           "as folding it into weights needs; default what key.rope says");
-  addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
+  addInteger(command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; default 1, 0: one per core.");
-  addFlag(*command, "--json", options->json, "Print JSON.");
-  command->callback([options] { calibrate(*options); });
+  addFlag(command, "--json", options->json, "Print JSON.");
 }

@@ -113,25 +113,56 @@ void kvc::checkDevice(const std::string &device) {
                   inQuotes(device));
 }
 
+CLI::App &kvc::addCommand(CLI::App &app, const std::string &name,
+                          const std::string &about, std::function<void()> run,
+                          const std::string &footer) {
+  CLI::App *command = app.add_subcommand(name, about);
+  command->footer(footer);
+  command->callback(std::move(run));
+  return *command;
+}
+
 void kvc::addDevice(CLI::App &command, std::string &device) {
-  command
-      .add_option_function<std::string>(
-          "--device",
-          [&device](const std::string &text) { device = parseDevice(text); },
-          "host, the default. sim, cuda and cuda:N are known and refused: "
-          "this build has the host only.")
-      ->type_name("NAME");
+  addParsed(
+      command, "--device",
+      [&device](const std::string &text) { device = parseDevice(text); },
+      "NAME",
+      "host, the default. sim, cuda and cuda:N are known and refused: "
+      "this build has the host only.");
 }
 
-CLI::Option *kvc::addFile(CLI::App &command, const std::string &option,
-                          std::string &path, const std::string &help) {
-  return command.add_option(option, path, help)->type_name("FILE");
+namespace {
+
+/// What a path is called after the option; a positional argument's name says
+/// it.
+std::string typeOf(const std::string &option, const char *type) {
+  return option.starts_with("-") ? type : "";
 }
 
-CLI::Option *kvc::addFiles(CLI::App &command, const std::string &option,
-                           std::vector<std::string> &paths,
-                           const std::string &help) {
-  return command.add_option(option, paths, help)->type_name("FILE");
+bool isRequired(Need need) { return need == Need::Required; }
+
+} // namespace
+
+void kvc::addFile(CLI::App &command, const std::string &option,
+                  std::string &path, const std::string &help, Need need) {
+  command.add_option(option, path, help)
+      ->type_name(typeOf(option, "FILE"))
+      ->required(isRequired(need));
+}
+
+void kvc::addFiles(CLI::App &command, const std::string &option,
+                   std::vector<std::string> &paths, const std::string &help,
+                   Need need) {
+  command.add_option(option, paths, help)
+      ->type_name(typeOf(option, "FILE"))
+      ->required(isRequired(need));
+}
+
+void kvc::addFolder(CLI::App &command, const std::string &option,
+                    std::string &path, const std::string &help, Need need) {
+  command.add_option(option, path, help)
+      ->type_name(typeOf(option, "FOLDER"))
+      ->required(isRequired(need));
 }
 
 void kvc::addFlag(CLI::App &command, const std::string &option, bool &flag,
@@ -141,55 +172,70 @@ void kvc::addFlag(CLI::App &command, const std::string &option, bool &flag,
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
+void kvc::addText(CLI::App &command, const std::string &option,
+                  std::string &text, const std::string &type,
+                  const std::string &help) {
+  command.add_option(option, text, help)->type_name(type);
+}
+
+void kvc::addTexts(CLI::App &command, const std::string &option,
+                   std::vector<std::string> &texts, const std::string &type,
+                   const std::string &help) {
+  command.add_option(option, texts, help)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+void kvc::addParsed(CLI::App &command, const std::string &option,
+                    std::function<void(const std::string &)> take,
+                    const std::string &type, const std::string &help,
+                    Need need) {
+  command.add_option_function<std::string>(option, std::move(take), help)
+      ->type_name(type)
+      ->required(isRequired(need));
+}
+
 void kvc::addInteger(CLI::App &command, const std::string &option,
                      int64_t &value, int64_t low, int64_t high,
                      const std::string &help) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &value, low, high](const std::string &text) {
-            value = parseInteger(option, text, low, high);
-          },
-          help)
-      ->type_name("N");
+  addParsed(
+      command, option,
+      [option, &value, low, high](const std::string &text) {
+        value = parseInteger(option, text, low, high);
+      },
+      "N", help);
 }
 
 void kvc::addNumber(CLI::App &command, const std::string &option, double &value,
                     double low, double high, const std::string &help) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &value, low, high](const std::string &text) {
-            value = parseNumber(option, text, low, high);
-          },
-          help)
-      ->type_name("X");
+  addParsed(
+      command, option,
+      [option, &value, low, high](const std::string &text) {
+        value = parseNumber(option, text, low, high);
+      },
+      "X", help);
 }
 
 void kvc::addIntegers(CLI::App &command, const std::string &option,
                       std::vector<int64_t> &values, int64_t low, int64_t high,
                       const std::string &help) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &values, low, high](const std::string &text) {
-            values = parseIntegers(option, text, low, high);
-          },
-          help)
-      ->type_name("N,..");
+  addParsed(
+      command, option,
+      [option, &values, low, high](const std::string &text) {
+        values = parseIntegers(option, text, low, high);
+      },
+      "N,..", help);
 }
 
 void kvc::addName(CLI::App &command, const std::string &option,
                   std::string &value, const std::vector<std::string> &names,
-                  const std::string &help) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &value, names](const std::string &text) {
-            value = parseName(option, text, names);
-          },
-          help + ": " + join(names) + ".")
-      ->type_name("NAME");
+                  const std::string &help, Need need) {
+  addParsed(
+      command, option,
+      [option, &value, names](const std::string &text) {
+        value = parseName(option, text, names);
+      },
+      "NAME", help + ": " + join(names) + ".", need);
 }
 
 void kvc::print(std::string_view text) {

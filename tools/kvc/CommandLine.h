@@ -16,13 +16,13 @@
 #include "kvc/Failure.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace CLI {
 class App;
-class Option;
 } // namespace CLI
 
 namespace kvc {
@@ -56,18 +56,46 @@ std::string parseDevice(const std::string &text);
 /// A failure if the device is not one of this build.
 void checkDevice(const std::string &device);
 
+//===----------------------------------------------------------------------===//
+// Declaring commands and their options; CLI11 itself is in CommandLine.cpp
+// only, because it takes seconds to compile.
+//===----------------------------------------------------------------------===//
+
+/// Adds a subcommand; `run` is called when the command line names it.
+CLI::App &addCommand(CLI::App &app, const std::string &name,
+                     const std::string &about, std::function<void()> run,
+                     const std::string &footer = "");
+
+enum class Need { Optional, Required };
+
 /// Declares `--device`.
 void addDevice(CLI::App &command, std::string &device);
 
 /// Declare options, or positional arguments, that are paths.
-CLI::Option *addFile(CLI::App &command, const std::string &option,
-                     std::string &path, const std::string &help);
-CLI::Option *addFiles(CLI::App &command, const std::string &option,
-                      std::vector<std::string> &paths, const std::string &help);
+void addFile(CLI::App &command, const std::string &option, std::string &path,
+             const std::string &help, Need need = Need::Optional);
+void addFiles(CLI::App &command, const std::string &option,
+              std::vector<std::string> &paths, const std::string &help,
+              Need need = Need::Optional);
+void addFolder(CLI::App &command, const std::string &option, std::string &path,
+               const std::string &help, Need need = Need::Optional);
 
 /// Declares an option without a value.
 void addFlag(CLI::App &command, const std::string &option, bool &flag,
              const std::string &help);
+
+/// Declare options with any text; those of addTexts may be given again.
+void addText(CLI::App &command, const std::string &option, std::string &text,
+             const std::string &type, const std::string &help);
+void addTexts(CLI::App &command, const std::string &option,
+              std::vector<std::string> &texts, const std::string &type,
+              const std::string &help);
+
+/// Declares an option whose text `take` parses.
+void addParsed(CLI::App &command, const std::string &option,
+               std::function<void(const std::string &)> take,
+               const std::string &type, const std::string &help,
+               Need need = Need::Optional);
 
 /// Declare options whose values are parsed as above.
 void addInteger(CLI::App &command, const std::string &option, int64_t &value,
@@ -78,7 +106,8 @@ void addIntegers(CLI::App &command, const std::string &option,
                  std::vector<int64_t> &values, int64_t low, int64_t high,
                  const std::string &help);
 void addName(CLI::App &command, const std::string &option, std::string &value,
-             const std::vector<std::string> &names, const std::string &help);
+             const std::vector<std::string> &names, const std::string &help,
+             Need need = Need::Optional);
 
 /// The largest token count, thread count and batch of the command line.
 inline constexpr int64_t kMaxTokens = (int64_t(1) << 31) - 1;

@@ -11,7 +11,6 @@
 #include "kvc/Progress.h"
 #include "kvc/Targets.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -152,39 +151,33 @@ void compile(const CompileOptions &options) {
 
 void kvc::addCompileCommand(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand(
-      "compile", "Compile specs to objects, assembly or any level of IR.");
-  addFiles(*command, "SPEC", options->specs, "Spec files, JSON or MLIR.")
-      ->required();
-  addName(*command, "--target", options->target, targetNames(),
-          "What to compile for");
-  command->get_option("--target")->required();
-  addFile(*command, "--out", options->out,
-          "Folder for the artefacts; made if it does not exist.")
-      ->type_name("FOLDER")
-      ->required();
-  command
-      ->add_option_function<std::string>(
-          "--emit",
-          [options](const std::string &text) {
-            options->kinds = parseKinds(text);
-          },
-          "obj (the default), asm, llvm, mlir; all but mlir come with a "
-          "manifest (JSON).")
-      ->type_name("KIND,..");
-  command
-      ->add_option_function<std::string>(
-          "--stage",
-          [options](const std::string &text) {
-            options->stages = parseStages(text);
-          },
-          "Print MLIR after these stages, or after all: " + join(stageNames()) +
-              ". Default: the last.")
-      ->type_name("NAME,..");
-  addFlag(*command, "--remarks", options->remarks,
+  CLI::App &command = addCommand(
+      app, "compile", "Compile specs to objects, assembly or any level of IR.",
+      [options] { compile(*options); });
+  addFiles(command, "SPEC", options->specs, "Spec files, JSON or MLIR.",
+           Need::Required);
+  addName(command, "--target", options->target, targetNames(),
+          "What to compile for", Need::Required);
+  addFolder(command, "--out", options->out,
+            "Folder for the artefacts; made if it does not exist.",
+            Need::Required);
+  addParsed(
+      command, "--emit",
+      [options](const std::string &text) { options->kinds = parseKinds(text); },
+      "KIND,..",
+      "obj (the default), asm, llvm, mlir; all but mlir come with a manifest "
+      "(JSON).");
+  addParsed(
+      command, "--stage",
+      [options](const std::string &text) {
+        options->stages = parseStages(text);
+      },
+      "NAME,..",
+      "Print MLIR after these stages, or after all: " + join(stageNames()) +
+          ". Default: the last.");
+  addFlag(command, "--remarks", options->remarks,
           "Say what the compiler chose, and why.");
-  addFlag(*command, "--report", options->report,
+  addFlag(command, "--report", options->report,
           "Show kernels, their sizes and the time of every phase.");
-  addFlag(*command, "--json", options->json, "Print all of this as JSON.");
-  command->callback([options] { compile(*options); });
+  addFlag(command, "--json", options->json, "Print all of this as JSON.");
 }

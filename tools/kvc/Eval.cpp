@@ -23,8 +23,6 @@
 #include "kvc/Targets.h"
 #include "kvc/Timing.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -330,29 +328,27 @@ void eval(const EvalOptions &options) {
 
 void kvc::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App *command = app.add_subcommand(
-      "eval", "Compare specs on real inputs: bytes, error, time.");
-  addFiles(*command, "SPEC", options->specs,
+  CLI::App &command = addCommand(
+      app, "eval", "Compare specs on real inputs: bytes, error, time.",
+      [options] { eval(*options); });
+  addFiles(command, "SPEC", options->specs,
            "Spec files, JSON or MLIR, or files of presets; without any, and "
            "without --preset, all presets.");
-  addFiles(*command, "--inputs", options->inputs,
+  addFiles(command, "--inputs", options->inputs,
            "Safetensors files as kvc run reads them; errors and times "
-           "are over all of them.")
-      ->required();
-  addFile(*command, "--static", options->schemeInputs,
+           "are over all of them.",
+           Need::Required);
+  addFile(command, "--static", options->schemeInputs,
           "File of what the schemes take beside k and v, as kvc calibrate "
           "writes it; default: each of --inputs.");
-  command
-      ->add_option("--preset", options->presets,
-                   "Presets by name, as kvc presets lists them; their "
-                   "attention is that of the inputs.")
-      ->type_name("NAME,..");
-  addFile(*command, "--svg", options->svg,
+  addText(command, "--preset", options->presets, "NAME,..",
+          "Presets, as kvc presets lists them; their attention is that of the "
+          "inputs.");
+  addFile(command, "--svg", options->svg,
           "Draw the error over the bits per value.");
-  addName(*command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");
-  addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
+  addInteger(command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; default 1, 0: one per core.");
-  addFlag(*command, "--json", options->json, "Print JSON.");
-  command->callback([options] { eval(*options); });
+  addFlag(command, "--json", options->json, "Print JSON.");
 }

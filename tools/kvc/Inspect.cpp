@@ -14,8 +14,6 @@
 #include "kvc/Engine.h"
 #endif
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -76,11 +74,10 @@ void inspect(const InspectOptions &options) {
 
 void kvc::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App *command = app.add_subcommand(
-      "inspect", "Show what a spec or a safetensors file says.");
-  addFile(*command, "FILE", options->file, "A spec or a safetensors file.")
-      ->type_name("")
-      ->required();
-  addFlag(*command, "--json", options->json, "Print JSON.");
-  command->callback([options] { inspect(*options); });
+  CLI::App &command =
+      addCommand(app, "inspect", "Show what a spec or a safetensors file says.",
+                 [options] { inspect(*options); });
+  addFile(command, "FILE", options->file, "A spec or a safetensors file.",
+          Need::Required);
+  addFlag(command, "--json", options->json, "Print JSON.");
 }

@@ -9,7 +9,6 @@
 #include "kvc/PresetSpecs.h"
 #include "kvc/Table.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 using namespace kvc;
@@ -83,15 +82,14 @@ void listPresets(bool json) {
 
 void kvc::addPresetsCommand(CLI::App &app) {
   auto json = std::make_shared<bool>(false);
-  CLI::App *command = app.add_subcommand(
-      "presets", "List the schemes that a spec may name by \"preset\".");
-  command->footer(
+  CLI::App &command = addCommand(
+      app, "presets", "List the schemes that a spec may name by \"preset\".",
+      [json] { listPresets(*json); },
       "Bits per value are those of K and V with all scales, zeros and outliers "
       "that lie in the cache, for heads of 128 channels. A preset marked top "
       "says more than one scheme "
       "and "
       "stands at the top level of a spec only; the others stand there, in key, "
       "in value and in parts.");
-  command->add_flag("--json", *json, "Print JSON.");
-  command->callback([json] { listPresets(*json); });
+  addFlag(command, "--json", *json, "Print JSON.");
 }

@@ -13,7 +13,6 @@
 #include "kvc/Progress.h"
 #include "kvc/Targets.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <limits>
@@ -146,37 +145,36 @@ void run(const RunOptions &options) {
 
 void kvc::addRunCommand(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App *command = app.add_subcommand(
-      "run", "Append keys and values to a cache, then let queries attend.");
-  addFile(*command, "SPEC", options->spec, "Spec file, JSON or MLIR.")
-      ->required();
-  addFile(*command, "--inputs", options->inputs,
+  CLI::App &command = addCommand(
+      app, "run", "Append keys and values to a cache, then let queries attend.",
+      [options] { run(*options); });
+  addFile(command, "SPEC", options->spec, "Spec file, JSON or MLIR.",
+          Need::Required);
+  addFile(command, "--inputs", options->inputs,
           "Safetensors with q, k, v, cu_seqlens_q, cu_seqlens_kv and "
-          "what else the spec asks for.")
-      ->required();
-  addFile(*command, "--static", options->schemeInputs,
+          "what else the spec asks for.",
+          Need::Required);
+  addFile(command, "--static", options->schemeInputs,
           "File of what the schemes take beside k and v, as kvc calibrate "
           "writes it; default: --inputs.");
-  addFile(*command, "--output", options->output,
-          "Gets out and lse (safetensors).")
-      ->required();
-  addDevice(*command, options->device);
-  addInteger(*command, "--append-chunk", options->appendChunk, 1,
+  addFile(command, "--output", options->output,
+          "Gets out and lse (safetensors).", Need::Required);
+  addDevice(command, options->device);
+  addInteger(command, "--append-chunk", options->appendChunk, 1,
              std::numeric_limits<int64_t>::max(),
              "Append at most N tokens of every sequence per call; default: all "
              "at once.");
-  addFile(*command, "--dump-cache", options->dumpCache,
+  addFile(command, "--dump-cache", options->dumpCache,
           "Gets the cache in canonical form (safetensors).");
-  addFile(*command, "--stats", options->stats,
+  addFile(command, "--stats", options->stats,
           "Gets bytes, times and the compile time (JSON).");
-  addName(*command, "--fast-math", options->fastMath, {"q8"},
+  addName(command, "--fast-math", options->fastMath, {"q8"},
           "Faster, less exact arithmetic, refused as not lowered yet");
-  addName(*command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for, on the host; default host");
-  addInteger(*command, "--threads", options->threads, 0, kMaxThreads,
+  addInteger(command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; 0, the default: one per core.");
-  addFlag(*command, "--poison", options->poison,
+  addFlag(command, "--poison", options->poison,
           "Fill fresh cache memory with 0xFF.");
-  addFlag(*command, "--json", options->json, "Print the statistics as JSON.");
-  command->callback([options] { run(*options); });
+  addFlag(command, "--json", options->json, "Print the statistics as JSON.");
 }

@@ -16,7 +16,6 @@
 
 #include "kvc/Sim/Check/Contraction.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -256,49 +255,45 @@ void simulate(const SimOptions &options) {
 
 void kvc::addSimCommand(CLI::App &app) {
   auto options = std::make_shared<SimOptions>();
-  CLI::App *command = app.add_subcommand(
-      "sim", "Run a kernel of a PTX module on a simulated GPU.");
-  addFile(*command, "MODULE", options->file, "A PTX module.")
-      ->type_name("")
-      ->required();
-  addFlag(*command, "--list", options->list,
+  CLI::App &command =
+      addCommand(app, "sim", "Run a kernel of a PTX module on a simulated GPU.",
+                 [options] { simulate(*options); });
+  addFile(command, "MODULE", options->file, "A PTX module.", Need::Required);
+  addFlag(command, "--list", options->list,
           "List the kernels and what they need, run none.");
-  command->add_option("--kernel", options->kernel,
-                      "The kernel; needed where the module has several.");
-  command->add_option("--grid", options->grid, "Blocks: X[,Y[,Z]].");
-  command->add_option("--block", options->block,
-                      "Threads of a block: X[,Y[,Z]].");
-  addInteger(*command, "--shared", options->shared, 0, int64_t(1) << 30,
+  addText(command, "--kernel", options->kernel, "NAME",
+          "The kernel; needed where the module has several.");
+  addText(command, "--grid", options->grid, "X[,Y[,Z]]", "Blocks.");
+  addText(command, "--block", options->block, "X[,Y[,Z]]",
+          "Threads of a block.");
+  addInteger(command, "--shared", options->shared, 0, int64_t(1) << 30,
              "Bytes of dynamic shared memory.");
-  command
-      ->add_option("--arg", options->arguments,
-                   "One for each parameter, in order: a number, bytes:HEX, "
-                   "zeros:TYPE:SHAPE, random:TYPE:SHAPE[:SEED] or "
-                   "tensor:FILE:NAME. A shape is like 4x128.")
-      ->allow_extra_args(false);
-  addFile(*command, "--output", options->output,
+  addTexts(command, "--arg", options->arguments, "VALUE",
+           "One for each parameter, in order: a number, bytes:HEX, "
+           "zeros:TYPE:SHAPE, random:TYPE:SHAPE[:SEED] or "
+           "tensor:FILE:NAME. A shape is like 4x128.");
+  addFile(command, "--output", options->output,
           "Write the memory of all arguments here, as safetensors.");
-  command->add_option("--mma", options->mma,
-                      "How mma adds: a device, or chain for a chain of fma. "
-                      "Default: the device of the module's target.");
-  addName(*command, "--sfu", options->sfu, {"exact", "perturb"},
+  addText(command, "--mma", options->mma, "NAME",
+          "How mma adds: a device, or chain for a chain of fma. "
+          "Default: the device of the module's target.");
+  addName(command, "--sfu", options->sfu, {"exact", "perturb"},
           "Approximate functions: rounded correctly, or as wrong as the ISA "
           "allows.");
-  addInteger(*command, "--seed", options->seed, 0, INT64_MAX,
+  addInteger(command, "--seed", options->seed, 0, INT64_MAX,
              "Of the order of warps, and of perturb; 0 is one by one.");
-  addInteger(*command, "--threads", options->threads, 1, kMaxThreads,
+  addInteger(command, "--threads", options->threads, 1, kMaxThreads,
              "Of this machine, where blocks may run beside each other.");
-  addInteger(*command, "--limit", options->limit, 0, INT64_MAX,
+  addInteger(command, "--limit", options->limit, 0, INT64_MAX,
              "Warp instructions after which to give up; 0: none.");
-  addFlag(*command, "--count", options->watch.counts,
+  addFlag(command, "--count", options->watch.counts,
           "Count instructions, memory traffic, bank conflicts, divergence.");
-  addFlag(*command, "--listing", options->watch.listing,
+  addFlag(command, "--listing", options->watch.listing,
           "Print the kernel's lines with counts before them.");
-  addFile(*command, "--ptxas", options->watch.ptxas,
+  addFile(command, "--ptxas", options->watch.ptxas,
           "The output of ptxas -v, for occupancy.");
-  addFlag(*command, "--check", options->watch.checks,
+  addFlag(command, "--check", options->watch.checks,
           "Look for races, values that were never set, missing waits, and "
           "results that fma changes; findings exit with 1.");
-  addFlag(*command, "--json", options->json, "Print JSON.");
-  command->callback([options] { simulate(*options); });
+  addFlag(command, "--json", options->json, "Print JSON.");
 }

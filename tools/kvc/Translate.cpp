@@ -8,7 +8,6 @@
 #include "kvc/Commands.h"
 #include "kvc/Engine.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 using namespace kvc;
@@ -36,13 +35,13 @@ void translate(const TranslateOptions &options) {
 
 void kvc::addTranslateCommand(CLI::App &app) {
   auto options = std::make_shared<TranslateOptions>();
-  CLI::App *command = app.add_subcommand(
-      "translate", "Print a spec in its canonical form, as JSON or MLIR.");
-  addFile(*command, "SPEC", options->spec, "Spec file, JSON or MLIR.")
-      ->required();
-  addName(*command, "--to", options->to, {"json", "mlir"}, "Form to print");
-  command->get_option("--to")->required();
-  addFlag(*command, "--json", options->json,
+  CLI::App &command = addCommand(
+      app, "translate", "Print a spec in its canonical form, as JSON or MLIR.",
+      [options] { translate(*options); });
+  addFile(command, "SPEC", options->spec, "Spec file, JSON or MLIR.",
+          Need::Required);
+  addName(command, "--to", options->to, {"json", "mlir"}, "Form to print",
+          Need::Required);
+  addFlag(command, "--json", options->json,
           "Print the text as a string inside JSON.");
-  command->callback([options] { translate(*options); });
 }
