@@ -19,6 +19,12 @@ if(KVC_ENABLE_SANITIZERS)
   target_link_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS})
 endif()
 
+# For code that takes longer to compile than it runs: tests, and under sanitizers
+# the command line.
+add_library(kvc_unoptimised INTERFACE)
+target_link_libraries(kvc_unoptimised INTERFACE kvc_options)
+target_compile_options(kvc_unoptimised INTERFACE -O0)
+
 # kvc_precompile(NAME FOR kind HEADERS .. [LINK ..]): compiles these headers once
 # for all targets of a kind, which share their flags; the first one asks for it.
 # Off by default, so that a file that lacks an include does not compile.
@@ -71,7 +77,7 @@ endfunction()
 function(kvc_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "SRCS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} kvc_options GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} kvc_unoptimised GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE KVC_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test-bin)
   kvc_precompile_test(${name})
@@ -80,7 +86,7 @@ endfunction()
 
 # kvc_precompile_test(NAME): of a GoogleTest program.
 function(kvc_precompile_test name)
-  kvc_precompile(${name} FOR tests LINK GTest::gtest nlohmann_json::nlohmann_json HEADERS
+  kvc_precompile(${name} FOR tests LINK kvc_unoptimised GTest::gtest nlohmann_json::nlohmann_json HEADERS
     <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
     <map> <optional> <random> <set> <span> <sstream> <string> <string_view> <variant> <vector>)
 endfunction()
