@@ -88,10 +88,13 @@ static Values randomRows(int64_t count, kvc_dtype dtype, unsigned seed) {
 
 int64_t ColdCache::sequencesFor(const Engine &engine, int64_t context,
                                 int64_t batch, size_t coldBytes) {
+  const kvc_spec_info &info = engine.info();
+  const double tokenBytes =
+      engine.bytesPerToken() * static_cast<double>(info.kv_heads);
+  // Of a window, a step reads, and memory is touched, no further than it goes.
+  const double sequenceBytes =
+      tokenBytes * static_cast<double>(visibleTokens(info, context, 1));
   // Whole batches, and one more: no step follows itself.
-  const double sequenceBytes = engine.bytesPerToken() *
-                               static_cast<double>(engine.info().kv_heads) *
-                               static_cast<double>(context);
   const auto cold = static_cast<int64_t>(
       std::ceil(static_cast<double>(coldBytes) / sequenceBytes));
   const int64_t sequences = divideUp(cold, batch) * batch + batch;
@@ -197,10 +200,19 @@ void ColdCache::fillPages() {
   const Threads threads(0);
   diag.check(kvc_run_append(engine.module(), &request, threads.loop(), diag));
 
+  // Pages that no query sees stay memory that was never touched.
+  const int64_t behind =
+      info.window ? std::max<int64_t>(context - info.window, 0) / info.page : 0;
+  const int64_t sinks =
+      std::min(behind, divideUp(info.window_sinks, info.page));
   const int64_t sequenceBytes = perSequence * pageBytes;
   std::byte *first = memory + pageBytes;
-  for (int64_t i = 1; i < numSequences; ++i)
-    std::memcpy(first + i * sequenceBytes, first, sequenceBytes);
+  for (int64_t i = 1; i < numSequences; ++i) {
+    std::byte *copy = first + i * sequenceBytes;
+    std::memcpy(copy, first, sinks * pageBytes);
+    std::memcpy(copy + behind * pageBytes, first + behind * pageBytes,
+                (perSequence - behind) * pageBytes);
+  }
   table.resize(perSequence * numSequences);
   std::iota(table.begin(), table.end(), 1);
 }

@@ -108,10 +108,16 @@ std::optional<std::string> kvc::twinOf(const kvc_spec *spec) {
       scheme["rope"] = twin[tensor]["rope"];
     twin[tensor] = scheme;
   }
-  // Raw segments say nothing in a cache that is raw.
   if (twin == original)
     return std::nullopt;
+  // Raw segments say nothing in a cache that is raw, but that a ring keeps its
+  // sink; rows of other lengths do not interleave.
+  const kvc_spec_info info = specInfoOf(spec);
   twin.erase("segments");
+  if (info.layout == KVC_RING && info.sink != 0)
+    twin["segments"]["sink"] = info.sink;
+  if (isInterleaved(spec) && info.head_dim != info.value_dim)
+    twin["layout"].erase("interleaved");
   return twin.dump();
 }
 

@@ -50,6 +50,32 @@ TEST(Twin, DropsSegmentsAndKeepsRope) {
   EXPECT_EQ(specInfoOf(parseSpec(*text, "twin").get()).recent, 0);
 }
 
+TEST(Twin, KeepsWhatARingNeeds) {
+  SpecHandle spec = parseSpec(
+      R"({"kvc": 1, "name": "x", "attention": {"q_heads": 4, "kv_heads": 2, "head_dim": 32,
+          "window": 64, "window_sinks": 4}, "io": {"query": "f16"}, "key": )" +
+          std::string(kInt8) + R"(, "value": )" + kInt8 +
+          R"(, "segments": {"sink": 4, "recent": 16}, "layout": {"kind": "ring"}})",
+      "x");
+  const kvc_spec_info info =
+      specInfoOf(parseSpec(*twinOf(spec.get()), "twin").get());
+  EXPECT_EQ(info.sink, 4);
+  EXPECT_EQ(info.recent, 0);
+}
+
+TEST(Twin, InterleavesRowsOfOneLength) {
+  // 64 channels of 4 bits are as long as 32 of 8.
+  SpecHandle spec = parseSpec(
+      R"({"kvc": 1, "name": "x", "attention": {"q_heads": 4, "kv_heads": 2, "head_dim": 64,
+          "value_dim": 32}, "io": {"query": "f16"}, "key": {"codec": "int4", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}},
+          "value": )" +
+          std::string(kInt8) +
+          R"(, "layout": {"kind": "paged", "page": 16, "order": "nhd", "interleaved": true}})",
+      "x");
+  ASSERT_TRUE(isInterleaved(spec.get()));
+  EXPECT_FALSE(isInterleaved(parseSpec(*twinOf(spec.get()), "twin").get()));
+}
+
 TEST(SpecFile, ErrorsNameThePlace) {
   try {
     parseSpec("{}", "some/file.json");
