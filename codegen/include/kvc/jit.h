@@ -17,7 +17,7 @@
 |*    kvc.attention_spec; the first non-blank byte `{` tells them apart.
 |*  - A kvc_compiler does one thing at a time: its calls may come from any
 |*    thread, and wait for each other. Compile in parallel with several
-|*    compilers. They share nothing.
+|*    compilers; they share only LLVM's list of targets.
 |*  - What a compiler made does not need it any more.
 |*  - Equal input, options and library version give equal artefacts, on any
 |*    machine where the target is named (not "host").

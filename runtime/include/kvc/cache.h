@@ -3,8 +3,9 @@
 |* Part of kvc.
 |*
 |* A cache holds the keys and values of many sequences for one spec (one layer).
-|* Its unit of allocation is the *block*: a page of the spec, or 64 tokens where
-|* the layout is contiguous.
+|* Its unit of allocation is the *block*: a page of the spec, or 64 tokens of
+one
+|* run of memory per sequence where the layout is contiguous or a ring.
 |*
 |* A sequence has a committed length C and a pending length P >= C. An append
 |* reserves rows C .. P for a batch of sequences, all or nothing; kernels write
@@ -133,7 +134,9 @@ KVC_API kvc_status kvc_cache_can_append(const kvc_cache *cache,
  *  the number of rows that the append asked for. */
 KVC_API kvc_status kvc_cache_commit(kvc_cache *cache, kvc_sequence sequence,
                                     int64_t accepted, kvc_diag *diag);
-/** Closes the sequence's reservation and restores it as it was before. */
+/** Closes the sequence's reservation and restores it as it was before.
+ *  KVC_UNSUPPORTED where rows that were written into a ring have replaced some
+ *  that the window needs: those of an append beyond max_queries tokens. */
 KVC_API kvc_status kvc_cache_rollback(kvc_cache *cache, kvc_sequence sequence,
                                       kvc_diag *diag);
 
@@ -151,9 +154,9 @@ KVC_API kvc_status kvc_cache_coded_end(const kvc_cache *cache,
                                        kvc_sequence sequence, kvc_tensor tensor,
                                        kvc_diag *diag, int64_t *end);
 
-/** Paged: row i of `table` [count, columns] becomes the pages of sequences[i],
- *  then null pages 0; lengths[i] becomes its P. KVC_INVALID_ARGUMENT where
- *  `columns` are too few. */
+/** Paged, without segments (else KVC_UNSUPPORTED): row i of `table` [count,
+ * columns] becomes the pages of sequences[i], then null pages 0; lengths[i]
+ * becomes its P. KVC_INVALID_ARGUMENT where `columns` are too few. */
 KVC_API kvc_status kvc_cache_block_table(const kvc_cache *cache,
                                          const kvc_sequence *sequences,
                                          int64_t count, int64_t columns,

@@ -28,7 +28,9 @@ typedef struct kvc_launch {
   int64_t count;
 } kvc_launch;
 
-/** A device. Functions may be called from several threads at once. */
+/** A device. Functions may be called from several threads at once. Its memory
+ * is what functions of this process can address, for kernels are such
+ * functions. A status of `release` other than KVC_OK has no reader. */
 typedef struct kvc_device {
   size_t struct_size;
   const char *name; /**< "host". */

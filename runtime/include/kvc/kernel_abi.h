@@ -92,8 +92,8 @@ typedef struct kvc_attend_args {
   int64_t num_queries; /**< Queries of the sequence. */
   int64_t length;      /**< Keys of the sequence. */
   int64_t row_begin, row_end;
-  /** `segments.sink` and multiples of the kernel's tile_tokens; key_begin may
-   *  also be 0, and key_end `length`. */
+  /** Each is `segments.sink` + i * the kernel's tile_tokens; key_begin may also
+   *  be 0, and key_end `length`. */
   int64_t key_begin, key_end;
 } kvc_attend_args;
 

@@ -156,7 +156,8 @@ KVC_API kvc_status kvc_run_attend(kvc_plan *plan, const kvc_batch *batch,
                                   const kvc_out_rows *lse);
 
 /** kvc_run_append, then kvc_run_attend: rows of query, key and value are the
- *  same tokens. Checks both before it writes. */
+ *  same tokens. Checks both before it writes; where attention fails none the
+ *  less (no memory), the rows are written. */
 KVC_API kvc_status kvc_run(kvc_plan *plan, const kvc_batch *batch,
                            const kvc_parallel_for *threads, kvc_diag *diag,
                            const kvc_out_rows *out, const kvc_out_rows *lse);
@@ -178,7 +179,8 @@ typedef struct kvc_unpacked {
 
 /** Reads tokens [token_begin, token_end) of a sequence, at most its P, back
  *  through the module's "unpack" kernel: into `parts` [num_parts], the parts of
- *  the key, then of the value (none where the value is the key). */
+ *  the key, then of the value (none where the value is the key), all of one
+ *  struct_size. */
 KVC_API kvc_status kvc_cache_unpack(
     const kvc_cache *cache, const kvc_module *module, kvc_sequence sequence,
     int64_t token_begin, int64_t token_end, const kvc_parallel_for *threads,

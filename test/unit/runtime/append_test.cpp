@@ -57,6 +57,38 @@ std::vector<std::string> layouts() {
 
 } // namespace
 
+TEST(Append, RowsAreReadBackIntoStructsOfANewerHeader) {
+  struct Newer {
+    kvc_unpacked known;
+    int64_t unknown;
+  };
+  BatchRun run(SpecText(), {0}, {5});
+  run.appendAll(5);
+  std::vector<float> k(size_t(5 * run.info.kv_heads * run.info.head_dim)),
+      v(size_t(5 * run.info.kv_heads * run.info.value_dim));
+  Newer parts[2] = {};
+  parts[0].known.values = k.data();
+  parts[1].known.values = v.data();
+  for (Newer &part : parts)
+    part.known.struct_size = sizeof(Newer);
+  auto unpack = [&] {
+    return kvc_cache_unpack(run.cache.get(), run.module.get(), run.sequences[0],
+                            0, 5, nullptr, run.message.get(), &parts[0].known,
+                            2);
+  };
+  ASSERT_EQ(unpack(), KVC_OK) << run.message.text;
+  EXPECT_EQ(k.front(), run.k.at(0, 0, 0));
+  EXPECT_EQ(v.front(), run.v.at(0, 0, 0));
+  EXPECT_EQ(v.back(),
+            run.v.at(4, run.info.kv_heads - 1, run.info.value_dim - 1));
+
+  parts[1].known.struct_size = sizeof(kvc_unpacked);
+  EXPECT_EQ(unpack(), KVC_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(run.message.text).find("expected one struct_size"),
+            std::string::npos)
+      << run.message.text;
+}
+
 TEST(Append, StoredRowsDoNotDependOnHowTheyCame) {
   for (const std::string &layout : layouts())
     for (int64_t chunk : {1, 7, 64, 1000}) {

@@ -6,6 +6,8 @@
 
 #include "CacheFixture.h"
 
+#include "kvc/Cache/Cache.h"
+
 using namespace kvc::test;
 
 namespace {
@@ -27,6 +29,13 @@ int64_t codedEnd(Cache &cache, kvc_sequence sequence, kvc_tensor tensor) {
                                 cache.message.get(), &end),
             KVC_OK);
   return end;
+}
+
+/// As kernels that write the reserved rows leave the sequence.
+void setWritten(Cache &cache, kvc_sequence sequence) {
+  kvc::Sequence *found = nullptr;
+  ASSERT_EQ(cache.get()->find(sequence, cache.message.get(), found), KVC_OK);
+  found->setWritten();
 }
 
 TEST(RawRows, FollowTheFlushRule) {
@@ -85,6 +94,24 @@ TEST(RawRows, ARollbackRestoresTheEnds) {
   EXPECT_EQ(codedEnd(cache, sequence, KVC_VALUE), 50);
 }
 
+TEST(RawRows, ARolledBackFirstAppendLeavesNothingBehind) {
+  SpecPtr spec = segmentedSpec(R"({"kind": "contiguous"})");
+  kvc_cache_options options = cacheOptions(spec.get());
+  options.capacity_tokens = 512;
+  options.max_sequences = 1;
+  Cache cache(options);
+  kvc_sequence sequence = cache.create();
+  // The rows that stay raw are far behind those of the appends that follow.
+  ASSERT_EQ(cache.append({sequence}, {400}), KVC_OK) << cache.message.text;
+  EXPECT_EQ(kvc_cache_rollback(cache.get(), sequence, cache.message.get()),
+            KVC_OK);
+  EXPECT_EQ(cache.stats().raw_used, 0);
+  for (int length = 4; length <= 400; length += 4) {
+    cache.grow(sequence, 4);
+    ASSERT_LE(cache.stats().raw_used, 1 + 4) << length;
+  }
+}
+
 TEST(RawRows, RunOut) {
   SpecPtr spec = segmentedSpec(R"({"kind": "contiguous"})");
   kvc_cache_options options = cacheOptions(spec.get());
@@ -112,6 +139,25 @@ TEST(RawRows, ARingKeepsItsWindow) {
   for (int i = 0; i < 50; ++i)
     cache.grow(sequence, 13);
   EXPECT_EQ(cache.stats().used, 1);
+
+  // An append of max_queries written rows leaves what the window needs.
+  ASSERT_EQ(cache.append({sequence}, {15}), KVC_OK) << cache.message.text;
+  setWritten(cache, sequence);
+  EXPECT_EQ(kvc_cache_rollback(cache.get(), sequence, cache.message.get()),
+            KVC_OK);
+  ASSERT_EQ(cache.append({sequence}, {60}), KVC_OK) << cache.message.text;
+  EXPECT_EQ(kvc_cache_rollback(cache.get(), sequence, cache.message.get()),
+            KVC_OK)
+      << "nothing was written";
+  ASSERT_EQ(cache.append({sequence}, {60}), KVC_OK) << cache.message.text;
+  setWritten(cache, sequence);
+  EXPECT_EQ(kvc_cache_rollback(cache.get(), sequence, cache.message.get()),
+            KVC_UNSUPPORTED);
+  EXPECT_TRUE(cache.says("sequence: expected an append that is not written"))
+      << cache.message.text;
+  EXPECT_EQ(kvc_cache_commit(cache.get(), sequence, 60, cache.message.get()),
+            KVC_OK);
+
   options.max_queries = 16;
   Cache larger(options);
   EXPECT_EQ(larger.view(larger.create()).ring_tokens, 128);

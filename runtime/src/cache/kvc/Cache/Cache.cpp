@@ -259,11 +259,30 @@ void kvc_cache::releaseBehind(Sequence &sequence, int64_t tokens,
 
 void kvc_cache::commit(Sequence &sequence) {
   // Whoever writes rows with kernels of its own says so by committing them.
-  sequence.committed = sequence.written = sequence.pending;
+  sequence.setWritten();
+  sequence.committed = sequence.pending;
   sequence.coded = sequence.nextCoded;
   sequence.isOpen = false;
   if (raw)
     raw->releaseBelow(sequence.raw, sequence.coded.least());
+}
+
+kvc_status kvc_cache::checkRollback(const Sequence &sequence,
+                                    kvc_diag *diag) const {
+  // A ring's rows take the place of older ones. Those that the next query sees
+  // must be left.
+  const bool isOverwritten =
+      ringTokens && sequence.isWritten() &&
+      sequence.nextCoded.most() - ringTokens >
+          sequence.committed + 1 - *spec->spec.attention.window;
+  if (!isOverwritten)
+    return KVC_OK;
+  return fail(diag, KVC_UNSUPPORTED,
+              "sequence: expected an append that is not written, or of at most "
+              "max_queries (%lld) tokens, whose rows in the ring replace none "
+              "that the window needs; got %lld tokens",
+              static_cast<long long>(maxQueries),
+              static_cast<long long>(sequence.pending - sequence.committed));
 }
 
 void kvc_cache::rollback(Sequence &sequence) {

@@ -37,12 +37,17 @@ struct Sequence {
   int64_t written = 0;        ///< Rows that a kernel has written: C or P.
   CodedEnds coded;            ///< E of the committed tokens.
   CodedEnds nextCoded;        ///< E with the reservation's tokens.
+  int64_t reached = 0;        ///< The furthest E of rows ever written.
   std::vector<int32_t> pages; ///< Paged.
   ContiguousRun run;          ///< Contiguous.
   RawTable raw;               ///< With segments.
   kvc_cache_view rawView = {};
 
   bool isWritten() const { return written == pending; }
+  void setWritten() {
+    written = pending;
+    reached = std::max(reached, nextCoded.most());
+  }
 };
 
 /// What an append does to one sequence.
@@ -116,6 +121,8 @@ struct kvc_cache {
                         std::vector<kvc::AppendStep> &steps) const;
   kvc_status append(const std::vector<kvc::AppendStep> &steps, kvc_diag *diag);
   void commit(kvc::Sequence &sequence);
+  /// Whether the sequence can be as it was before its reservation.
+  kvc_status checkRollback(const kvc::Sequence &sequence, kvc_diag *diag) const;
   void rollback(kvc::Sequence &sequence);
 
 private:

@@ -390,6 +390,7 @@ kvc_cache_rollback(kvc_cache *cache, kvc_sequence sequence, kvc_diag *diag) {
   return guarded(diag, [&]() -> kvc_status {
     Sequence *found = nullptr;
     KVC_TRY(findOpen(cache, sequence, diag, found));
+    KVC_TRY(cache->checkRollback(*found, diag));
     cache->rollback(*found);
     return KVC_OK;
   });
@@ -436,8 +437,12 @@ extern "C" kvc_status kvc_cache_block_table(const kvc_cache *cache,
     KVC_TRY(checkCache(cache, diag));
     if (!cache->isPaged)
       return fail(diag, KVC_UNSUPPORTED,
-                  "block_table: expected layout.kind \"paged\", got "
-                  "\"contiguous\"");
+                  "block_table: expected layout.kind \"paged\", got one "
+                  "without pages");
+    if (cache->raw)
+      return fail(diag, KVC_UNSUPPORTED,
+                  "block_table: expected a spec without segments, got one with "
+                  "them, whose raw rows lie beside the pages");
     if (count < 0 || columns < 0)
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "block_table: expected count and columns of at least 0, got "

@@ -124,4 +124,6 @@ void RawRows::releaseBehind(RawTable &table, int64_t length) {
   for (int64_t number = int64_t(table.pages.size()); number-- > keep;)
     give(table, number);
   table.pages.resize(std::min(table.pages.size(), size_t(keep)));
+  // Shorter appends may follow: their pages come before.
+  table.firstHeld = std::min(table.firstHeld, keep);
 }

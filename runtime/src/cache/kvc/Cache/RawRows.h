@@ -23,7 +23,8 @@ namespace kvc {
 /// The raw rows of one sequence.
 struct RawTable {
   std::vector<int32_t> pages; ///< By number; 0: none.
-  int64_t firstHeld = 0;      ///< Of the pages behind the sink's.
+  int64_t firstHeld = 0;      ///< At most the first page behind the sink's; 0:
+                              ///< none was ever taken.
 };
 
 class RawRows {

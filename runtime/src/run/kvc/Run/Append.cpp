@@ -190,8 +190,8 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
   const kvc_cache &cache = *batch.cache;
   if (!cache.isPaged)
     return fail(diag, KVC_INVALID_ARGUMENT,
-                "batch.slot_mapping: expected a paged cache, got a contiguous "
-                "one");
+                "batch.slot_mapping: expected a paged cache, got one without "
+                "pages");
   if (cache.raw)
     return fail(diag, KVC_UNSUPPORTED,
                 "batch.slot_mapping: expected a spec without segments, got one "
@@ -260,7 +260,7 @@ kvc_status kvc::runAppend(const kvc_module &module, const kvc_batch &batch,
   KVC_TRY(device.launch(device.self, launches.data(), int64_t(launches.size()),
                         threads, diag));
   for (Sequence *sequence : work.sequences)
-    sequence->written = sequence->pending;
+    sequence->setWritten();
   return KVC_OK;
 }
 

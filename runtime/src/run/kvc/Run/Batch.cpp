@@ -93,7 +93,7 @@ kvc_status checkTables(const kvc_batch &batch, kvc_diag *diag) {
   if (!batch.cache->isPaged)
     return fail(
         diag, KVC_INVALID_ARGUMENT,
-        "batch.sequences: expected handles with a contiguous cache, got "
+        "batch.sequences: expected handles with a cache without pages, got "
         "null");
   if (batch.cache->raw)
     return fail(diag, KVC_UNSUPPORTED,

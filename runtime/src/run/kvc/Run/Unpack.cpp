@@ -152,8 +152,18 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                   static_cast<long long>(expected),
                   static_cast<long long>(parts ? num_parts : 0));
     std::vector<kvc_unpacked> wanted(static_cast<size_t>(expected));
-    for (size_t i = 0; i < wanted.size(); ++i)
-      KVC_TRY(readStruct(&parts[i], "parts", diag, wanted[i]));
+    // The caller's structs are as far apart as the caller's header says.
+    const size_t stride = parts->struct_size;
+    const auto *at = reinterpret_cast<const char *>(parts);
+    for (kvc_unpacked &part : wanted) {
+      const auto *given = reinterpret_cast<const kvc_unpacked *>(at);
+      KVC_TRY(readStruct(given, "parts", diag, part));
+      if (given->struct_size != stride)
+        return fail(diag, KVC_INVALID_ARGUMENT,
+                    "parts: expected one struct_size, %zu, got %zu", stride,
+                    given->struct_size);
+      at += stride;
+    }
     const Sequence *found = nullptr;
     KVC_TRY(cache->find(sequence, diag, found));
     if (token_begin < 0 || token_begin > token_end ||
@@ -165,8 +175,9 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
                   static_cast<long long>(token_begin),
                   static_cast<long long>(token_end));
     kvc_cache_view view = cache->viewOf(*found);
-    int64_t kept =
-        std::max(view.key_coded_end, view.value_coded_end) - cache->ringTokens;
+    const int64_t kept =
+        std::max({view.key_coded_end, view.value_coded_end, found->reached}) -
+        cache->ringTokens;
     if (cache->ringTokens && token_end > spec.segments.sink &&
         std::max(token_begin, spec.segments.sink) < kept)
       return fail(diag, KVC_INVALID_ARGUMENT,
