@@ -47,8 +47,8 @@ const Bad kOpcodes[] = {
      "13:1: instruction: expected PTX, got \"foo\""},
     {"UnknownModifier", "add.fast.s32 %r0, %r1, %r2;",
      "13:5: add: expected one of .u16, .s16, .u32, .s32, .u64, .s64, .u16x2, "
-     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f64, .f16, .f16x2, "
-     ".bf16, .bf16x2, got \".fast\""},
+     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f32x2, .f64, .f16, "
+     ".f16x2, .bf16, .bf16x2, got \".fast\""},
     {"MissingModifier", "mul.s32 %r0, %r1, %r2;",
      "13:8: mul.s32: expected one of .lo, .hi, .wide, got no modifier"},
     {"ModifierTwice", "add.sat.sat.s32 %r0, %r1, %r2;",
@@ -56,8 +56,8 @@ const Bad kOpcodes[] = {
      ".f16, .f16x2, got \".sat\""},
     {"TypeUnknown", "add.s33 %r0, %r1, %r2;",
      "13:5: add: expected one of .u16, .s16, .u32, .s32, .u64, .s64, .u16x2, "
-     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f64, .f16, .f16x2, "
-     ".bf16, .bf16x2, got \".s33\""},
+     ".s16x2, .sat, .cc, .rn, .rz, .rm, .rp, .ftz, .f32, .f32x2, .f64, .f16, "
+     ".f16x2, .bf16, .bf16x2, got \".s33\""},
     {"TypeWithoutOperation", "and.f32 %f0, %f1, %f2;",
      "13:5: and: expected one of .pred, .b16, .b32, .b64, got \".f32\""},
     {"LeftOut", "wgmma.fence.sync.aligned;",

@@ -148,11 +148,12 @@ TEST(TableTest, UnknownNamesAndModifiersAreErrors) {
       {"fma", "7:6: fma: expected one of .rn, .rz, .rm, .rp, got no modifier"},
       {"fma.f32",
        "7:10: fma.f32: expected one of .rn, .rz, .rm, .rp, got no modifier"},
-      {"fma.rn.ftz.f32x", "7:14: fma.rn.ftz: expected one of .sat, .f32, .f16, "
-                          ".f16x2, .relu, got \".f32x\""},
-      {"fma.rn.rz.f32", "7:10: fma.rn: expected one of .ftz, .sat, .f32, .f64, "
-                        ".f16, .f16x2, .relu, .bf16, .bf16x2, .oob, got "
-                        "\".rz\""},
+      {"fma.rn.ftz.f32x", "7:14: fma.rn.ftz: expected one of .sat, .f32, "
+                          ".f32x2, .f16, .f16x2, .relu, got \".f32x\""},
+      {"fma.rn.rz.f32",
+       "7:10: fma.rn: expected one of .ftz, .sat, .f32, "
+       ".f32x2, .f64, .f16, .f16x2, .relu, .bf16, .bf16x2, .oob, got "
+       "\".rz\""},
       {"ret.f32", "7:7: ret: expected .uni, got \".f32\""},
       {"exit.uni", "7:8: exit: expected no more modifiers, got \".uni\""},
       {"popc.b32.b32",

@@ -29,8 +29,9 @@ def op(opcode, name, kind, arity, **options):
     if kind == single:
         alu(opcode, REGISTER[kind], [REGISTER[kind]] * arity, rows, function)
         return
-    packed = [tuple(a | b << 16 for a, b in zip(row, rows[(i + 5) % len(rows)])) for i, row in enumerate(rows)]
-    alu(opcode, "b32", ["b32"] * arity, packed, lambda *v: pair(function, 16, *v))
+    width = 32 if kind == "f32x2" else 16
+    packed = [tuple(a | b << width for a, b in zip(row, rows[(i + 5) % len(rows)])) for i, row in enumerate(rows)]
+    alu(opcode, f"b{2 * width}", [f"b{2 * width}"] * arity, packed, lambda *v: pair(function, width, *v))
 
 
 for name in ("add", "sub", "mul"):
@@ -38,11 +39,13 @@ for name in ("add", "sub", "mul"):
     op(f"{name}.rp.f64", name, "f64", 2, mode="rp")
     op(f"{name}.ftz.sat.f16x2", name, "f16x2", 2, ftz=True, sat=True)
     op(f"{name}.bf16x2", name, "bf16x2", 2)
+    op(f"{name}.rz.ftz.f32x2", name, "f32x2", 2, mode="rz", ftz=True)
 op("fma.rz.sat.f32", "fma", "f32", 3, mode="rz", sat=True)
 op("fma.rm.f64", "fma", "f64", 3, mode="rm")
 op("fma.rn.sat.f16", "fma", "f16", 3, sat=True)
 op("fma.rn.ftz.relu.f16x2", "fma", "f16x2", 3, ftz=True, relu=True)
 op("fma.rn.relu.bf16x2", "fma", "bf16x2", 3, relu=True)
+op("fma.rp.f32x2", "fma", "f32x2", 3, mode="rp")
 op("mad.rn.ftz.f32", "fma", "f32", 3, ftz=True)
 op("mad.rp.f64", "fma", "f64", 3, mode="rp")
 op("div.rz.f32", "div", "f32", 2, mode="rz")

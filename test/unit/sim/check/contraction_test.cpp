@@ -16,13 +16,13 @@ using namespace kvc::test;
 namespace {
 
 const std::string kRegisters =
-    ".reg .pred %p<4>; .reg .f32 %f<16>; .reg .f64 %d<8>; .reg .b64 %rd<4>; "
+    ".reg .pred %p<4>; .reg .f32 %f<16>; .reg .f64 %d<8>; .reg .b64 %rd<8>; "
     ".reg .b16 %h<8>; .reg .b32 %r<8>;\n";
 
 Contraction contractionOfBody(const std::string &body,
                               bool takesSecond = false) {
   const Module module =
-      parsed(header("8.0", "sm_90") + kernel(kRegisters + body));
+      parsed(header("8.6", "sm_100") + kernel(kRegisters + body));
   Contraction result = contractionOf(module, takesSecond);
   EXPECT_EQ(std::count(result.text.begin(), result.text.end(), '\n'),
             std::count(module.text->begin(), module.text->end(), '\n'));
@@ -55,11 +55,13 @@ TEST(ContractionTest, PairsBecomeFma) {
 }
 
 TEST(ContractionTest, HalvesDoToo) {
-  for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2"}) {
-    const bool isPair = type.ends_with("x2");
+  for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2", "f32x2"}) {
+    const std::string name = type == "f32x2"        ? "%rd"
+                             : type.ends_with("x2") ? "%r"
+                                                    : "%h";
     auto registers = [&](std::string text) {
       for (size_t at; (at = text.find('$')) != text.npos;)
-        text.replace(at, 1, isPair ? "%r" : "%h");
+        text.replace(at, 1, name);
       return text;
     };
     const Contraction add = contractionOfBody(registers(

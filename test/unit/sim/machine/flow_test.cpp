@@ -471,4 +471,24 @@ TEST(MachineFlowTest, TheFirstBlockThatFailsIsTold) {
   }
 }
 
+TEST(MachineFlowTest, ClustersOfSeveralBlocksAreRefused) {
+  for (const std::string size : {"2", "1, 1, 2"}) {
+    Device device(header("7.8", "sm_90") +
+                  ".visible .entry k()\n  .reqnctapercluster " + size +
+                  "\n{ ret; }\n");
+    const LaunchResult result = device.run("k", {4}, {32});
+    ASSERT_TRUE(result.fault);
+    EXPECT_EQ(result.fault->message,
+              ".reqnctapercluster: expected clusters of one block, got more, "
+              "which this machine does not have");
+    EXPECT_EQ(result.at, (Position{5, 3}));
+    const std::optional<Error> missing = whatIsMissing(*device.module, "k");
+    ASSERT_TRUE(missing);
+    EXPECT_EQ(missing->at, (Position{5, 3}));
+  }
+  Device device(header("7.8", "sm_90") +
+                ".visible .entry k() .reqnctapercluster 1 { ret; }\n");
+  device.mustRun("k", {4}, {32});
+}
+
 } // namespace

@@ -365,6 +365,7 @@ bool Parser::readHints(Function &function) {
   };
   while (token.kind == Kind::Directive) {
     const std::string_view text = token.text;
+    const Position at = token.at;
     unsigned ignored = 0;
     bool ok = false;
     if (text == ".noreturn" && !function.isEntry)
@@ -381,9 +382,10 @@ bool Parser::readHints(Function &function) {
       ok = readThreads(text, hints.maxThreads);
     else if (text == ".reqntid")
       ok = readThreads(text, hints.requiredThreads);
-    else if (text == ".reqnctapercluster")
+    else if (text == ".reqnctapercluster") {
+      hints.requiredClusterAt = at;
       ok = readThreads(text, hints.requiredCluster);
-    else if (text == ".minnctapersm" || text == ".maxnctapersm")
+    } else if (text == ".minnctapersm" || text == ".maxnctapersm")
       ok = number(hints.minBlocks);
     else if (text == ".maxnreg")
       ok = number(hints.maxRegisters);

@@ -136,6 +136,7 @@ struct FunctionHints {
   unsigned maxThreads[3] = {0, 0, 0};
   unsigned requiredThreads[3] = {0, 0, 0};
   unsigned requiredCluster[3] = {0, 0, 0};
+  Position requiredClusterAt;
   unsigned minBlocks = 0, maxRegisters = 0, maxClusterRank = 0;
   bool explicitCluster = false, blocksAreClusters = false, noReturn = false;
 };

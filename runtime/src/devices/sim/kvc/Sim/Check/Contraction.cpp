@@ -40,7 +40,7 @@ std::optional<FloatOp> floatOp(std::string_view opcode) {
       op.sat = true;
     else if (word == "f32" || word == "f64" || word == "f16" ||
              word == "f16x2" || word == "bf16" || word == "bf16x2" ||
-             (op.name == "mov" && word.starts_with('b')))
+             word == "f32x2" || (op.name == "mov" && word.starts_with('b')))
       op.type = word;
     else
       return std::nullopt;
@@ -57,9 +57,15 @@ std::string negation(std::string_view type, const std::string &to,
   if (type == "f32" || type == "f64")
     return ".reg ." + std::string(type) + " " + to + "; neg." +
            std::string(type) + " " + to + ", " + value + "; ";
-  const std::string bits = type.ends_with("x2") ? "b32" : "b16";
+  const std::string bits = type == "f32x2"        ? "b64"
+                           : type.ends_with("x2") ? "b32"
+                                                  : "b16";
   return ".reg ." + bits + " " + to + "; xor." + bits + " " + to + ", " +
-         value + ", " + (bits == "b32" ? "0x80008000" : "0x8000") + "; ";
+         value + ", " +
+         (bits == "b64"   ? "0x8000000080000000"
+          : bits == "b32" ? "0x80008000"
+                          : "0x8000") +
+         "; ";
 }
 
 struct Product {

@@ -437,6 +437,9 @@ uint64_t UndefinedRegisters::resultOf(const Inst &inst,
   }
   if (isPackedPair(type) && inst.family != Family::Set)
     return wholeHalves(any);
+  if (type == Type::F32x2)
+    return (any & maskOf(32) ? maskOf(32) : 0) |
+           (any & ~maskOf(32) ? ~maskOf(32) : 0);
   return any ? kAllBits : 0;
 }
 

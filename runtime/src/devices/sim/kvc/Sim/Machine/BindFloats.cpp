@@ -41,6 +41,27 @@ void runFloat(Warp &warp, const Step &step, LaneMask lanes) {
                          sources > 2 ? warp.row(o[3]) : nullptr, lanes);
 }
 
+/// Each bit twice: those of 16 lanes become those of their halves.
+LaneMask doubled(LaneMask lanes) {
+  lanes &= 0xFFFF;
+  lanes = (lanes | lanes << 8) & 0x00FF00FF;
+  lanes = (lanes | lanes << 4) & 0x0F0F0F0F;
+  lanes = (lanes | lanes << 2) & 0x33333333;
+  lanes = (lanes | lanes << 1) & 0x55555555;
+  return lanes | lanes << 1;
+}
+
+/// f32x2: a row of 64 bits is two rows of f32.
+template <int sources>
+void runPairs(Warp &warp, const Step &step, LaneMask lanes) {
+  const uint32_t *o = step.operands;
+  for (unsigned half = 0; half < 2; ++half)
+    formOf<FloatRow>(step)(warp.row(o[0] + half), warp.row(o[1] + half),
+                           warp.row(o[2] + half),
+                           sources > 2 ? warp.row(o[3] + half) : nullptr,
+                           doubled(lanes >> 16 * half));
+}
+
 template <int sources>
 void runApprox(Warp &warp, const Step &step, LaneMask lanes) {
   const uint32_t *o = step.operands;
@@ -181,7 +202,7 @@ bool kvc::sim::bindFloats(Binding &binding) {
     return false;
   FloatForm form;
   form.op = *op;
-  form.type = type;
+  form.type = type == Type::F32x2 ? Type::F32 : type;
   form.rounding = roundingOf(binding.modifiers);
   form.ftz = binding.has(Word::Ftz);
   form.sat = binding.has(Word::Sat);
@@ -190,6 +211,9 @@ bool kvc::sim::bindFloats(Binding &binding) {
   form.xorsignAbs = binding.has(Word::Xorsign);
   static constexpr Handler handlers[] = {runFloat<1>, runFloat<2>, runFloat<3>};
   const size_t sources = binding.slots.size() - 1;
+  if (type == Type::F32x2)
+    return binding.toIf(sources == 3 ? runPairs<3> : runPairs<2>,
+                        FloatRow::create(form, level));
   return sources >= 1 && sources <= 3 &&
          binding.toIf(handlers[sources - 1], FloatRow::create(form, level));
 }

@@ -24,6 +24,8 @@ public:
     if (!found)
       return failed(found.error());
     ExecutableKernel &kernel = **found;
+    if (std::optional<Error> error = clusterError(kernel))
+      return failed(*error);
     if (!checkShape(kernel) || !checkMemory(kernel))
       return std::move(result);
     const LaunchOptions settled = settledOptions();
@@ -39,6 +41,8 @@ public:
     Expected<ExecutableKernel *> found = module.executable(name);
     if (!found)
       return found.error();
+    if (std::optional<Error> error = clusterError(**found))
+      return error;
     return (*found)->bind(module.addresses, settledOptions());
   }
 
@@ -77,6 +81,23 @@ private:
            std::to_string(extent.z);
   }
 
+  const FunctionHints &hintsOf(const ExecutableKernel &kernel) const {
+    return module.module()
+        .functions[kernel.program.functions.front().indexInModule]
+        .hints;
+  }
+
+  /// Of a kernel whose blocks come in clusters.
+  std::optional<Error> clusterError(const ExecutableKernel &kernel) const {
+    const FunctionHints &hints = hintsOf(kernel);
+    for (unsigned extent : hints.requiredCluster)
+      if (extent > 1)
+        return Error{hints.requiredClusterAt,
+                     ".reqnctapercluster: expected clusters of one block, got "
+                     "more, which this machine does not have"};
+    return std::nullopt;
+  }
+
   bool checkShape(const ExecutableKernel &kernel) {
     const Extent3 &block = options.block, &grid = options.grid;
     if (block.count() == 0 || block.x > 1024 || block.y > 1024 ||
@@ -86,10 +107,7 @@ private:
     if (grid.count() == 0 || grid.x > 0x7FFFFFFF || grid.y > 65535 ||
         grid.z > 65535)
       return fail("grid", "1 to 2^31-1 x 65535 x 65535 blocks", str(grid));
-    const Function &function =
-        module.module()
-            .functions[kernel.program.functions.front().indexInModule];
-    const FunctionHints &hints = function.hints;
+    const FunctionHints &hints = hintsOf(kernel);
     const uint32_t sizes[] = {block.x, block.y, block.z};
     uint64_t most = 1;
     for (int i = 0; i < 3; ++i) {
@@ -108,10 +126,6 @@ private:
                   "at most " + std::to_string(most) +
                       " threads as the kernel's .maxntid says",
                   std::to_string(block.count()));
-    for (int i = 0; i < 3; ++i)
-      if (hints.requiredCluster[i] > 1)
-        return fail("cluster", "a kernel whose clusters have one block",
-                    "one with .reqnctapercluster of more");
     return true;
   }
 
