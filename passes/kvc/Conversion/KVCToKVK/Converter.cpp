@@ -142,6 +142,8 @@ LogicalResult Converter::convertFor(scf::ForOp loop) {
     return failure();
 
   SmallVector<Value> yields;
+  SmallVector<std::pair<Value, Value>> copies;
+  SmallPtrSet<Value, 4> carriedScratches;
   carried = 0;
   for (auto [argument, yielded, result] : llvm::zip_equal(
            loop.getRegionIterArgs(), yield.getOperands(), loop.getResults())) {
@@ -151,10 +153,22 @@ LogicalResult Converter::convertFor(scf::ForOp loop) {
       continue;
     }
     Value scratch = tiles[argument].scratch;
+    carriedScratches.insert(scratch);
     if (yielded != argument && tiles[yielded].scratch != scratch)
-      copy(scratchOf(yielded), scratch);
+      copies.emplace_back(scratchOf(yielded), scratch);
     tiles[result].scratch = scratch;
   }
+  // A tile that moves from one argument to another may be overwritten before
+  // its turn comes.
+  for (auto &[from, to] : copies) {
+    if (!carriedScratches.contains(from))
+      continue;
+    Value moved = newScratch(cast<MemRefType>(from.getType()));
+    copy(from, moved);
+    from = moved;
+  }
+  for (auto [from, to] : copies)
+    copy(from, to);
   scf::YieldOp::create(builder, loc, yields);
   carriedOfYielded = std::move(saved);
   return success();
