@@ -4,6 +4,7 @@ import json
 import struct
 
 from files import SPEC, Tensor, as_text, edited, file_of, good_file, inputs, layout_of, spec, starts
+from sim_cases import sim_cases
 
 RUN = ["run", "{spec}", "--inputs", "{in}", "--output", "{out}"]
 
@@ -252,4 +253,4 @@ ARGUMENTS = [
     bad_args("inspect a broken tensor file", 1, "bad.safetensors", "inspect", "bad.safetensors", files={"bad.safetensors": b"{}"}),
 ]
 
-ALL = SPECS + FILES + INPUTS + ARGUMENTS
+ALL = SPECS + FILES + INPUTS + ARGUMENTS + sim_cases(bad_args)
