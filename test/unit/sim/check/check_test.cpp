@@ -22,7 +22,7 @@ protected:
   const std::vector<Finding> &check(const std::string &body, Extent3 grid = {1},
                                     Extent3 block = {64}, uint64_t seed = 0) {
     const std::string text =
-        header("8.0", "sm_90") +
+        header("8.6", "sm_100") +
         ".shared .align 16 .b8 s[4096];\n.global .b32 flag;\n.global .b32 "
         "data[64];\n" +
         kernel(".reg .pred %p<8>; .reg .b32 %r<32>; .reg .f32 %f<16>; .reg "
@@ -79,6 +79,15 @@ const std::string kReadNext = "xor.b32 %r5, %r2, 4;\nadd.u32 %r5, %r5, "
 //===----------------------------------------------------------------------===//
 // Races
 //===----------------------------------------------------------------------===//
+
+TEST_F(CheckTest, HalvesOfF32x2AreUndefinedEachForItself) {
+  const std::string sum =
+      "mov.b64 %rd5, {%r2, %r20};\nadd.f32x2 %rd6, %rd5, %rd5;\nmov.b64 {%r5, "
+      "%r6}, %rd6;\n";
+  expectNone(sum + "st.global.b32 [%rd3], %r5;");
+  expectOne(Kind::Undefined, {"line", "st.global.b32"},
+            sum + "st.global.b32 [%rd3], %r6;");
+}
 
 TEST_F(CheckTest, BarriersOrderABlock) {
   expectNone(kWrite + "bar.sync 0;\n" + kReadOther);

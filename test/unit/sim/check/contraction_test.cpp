@@ -104,6 +104,25 @@ TEST(ContractionTest, MovesAndNegationsPassProductsOn) {
             0u);
 }
 
+TEST(ContractionTest, ProductsPassBranchesAndScopesButNoLabels) {
+  const std::string mul = "mul.f32 %f1, %f2, %f3;\n",
+                    add = "add.f32 %f4, %f1, %f5;\n";
+  EXPECT_EQ(sumsOf(mul + "@%p1 bra END;\n" + add + "END: ret;"), 1u);
+  EXPECT_EQ(sumsOf(mul + "@%p1 bra NEXT;\nNEXT:\n" + add + "ret;"), 0u);
+  EXPECT_EQ(sumsOf(mul + "{ .reg .f32 x; mov.f32 x, %f6; }\n" + add), 1u);
+  EXPECT_EQ(sumsOf(mul + "{ .reg .f32 x; " + add + "}\n"), 1u);
+  EXPECT_EQ(sumsOf(mul + "{ mov.f32 %f2, %f6; }\n" + add), 0u);
+  EXPECT_EQ(sumsOf(mul + "{ { mov.f32 %f1, %f6; } }\n" + add), 0u);
+  EXPECT_EQ(sumsOf(mul + "{ L: ret; }\n" + add), 0u);
+  // Another %f1, and a product that ends with its scope.
+  EXPECT_EQ(sumsOf(mul + "{ .reg .f32 %f1; mov.f32 %f1, %f6; " + add + "}\n"),
+            0u);
+  EXPECT_EQ(sumsOf(mul + "{ .reg .f32 %f<4>; " + add + "}\n"), 0u);
+  EXPECT_EQ(sumsOf("{ .reg .f32 %f1; " + mul + "}\n" + add), 0u);
+  EXPECT_EQ(sumsOf("@%p1 " + mul + "setp.lt.f32 %p1, %f6, %f7;\n@%p1 " + add),
+            0u);
+}
+
 TEST(ContractionTest, WhatNamesARoundingOrChangesInBetweenStays) {
   EXPECT_EQ(sumsOf("mul.rn.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f5;"), 0u);
   EXPECT_EQ(sumsOf("mul.f32 %f1, %f2, %f3;\nadd.rn.f32 %f4, %f1, %f5;"), 0u);

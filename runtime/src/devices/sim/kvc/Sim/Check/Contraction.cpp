@@ -118,15 +118,53 @@ private:
 
   void contract(const Function &function) {
     products.clear();
-    for (const Statement &statement : function.statements) {
-      if (statement.kind == Statement::Kind::Declare)
-        continue;
-      if (statement.kind != Statement::Kind::Instruction) {
+    outer.clear();
+    for (const Statement &statement : function.statements)
+      switch (statement.kind) {
+      case Statement::Kind::Open:
+        outer.push_back({products, {}});
+        break;
+      case Statement::Kind::Close:
+        leaveScope();
+        break;
+      case Statement::Kind::Declare:
+        hide(function.variables[statement.index]);
+        break;
+      case Statement::Kind::Instruction:
+        visit(function, function.instructions[statement.index]);
+        break;
+      case Statement::Kind::Label:
+        // Who comes from elsewhere brings other products.
         products.clear();
-        continue;
+        for (Scope &scope : outer)
+          scope.products.clear();
+        break;
+      case Statement::Kind::Targets:
+        break;
       }
-      visit(function, function.instructions[statement.index]);
-    }
+  }
+
+  /// Products from before a scope are there again, but for what it has written.
+  void leaveScope() {
+    if (outer.empty())
+      return;
+    Scope scope = std::move(outer.back());
+    outer.pop_back();
+    products = std::move(scope.products);
+    for (std::string_view name : scope.written)
+      forget(name);
+  }
+
+  /// A name that means something else from here to the end of its scope.
+  void hide(const Variable &variable) {
+    auto isMeant = [&](std::string_view name) {
+      return variable.isRange ? name.starts_with(variable.name.text)
+                              : name == variable.name.text;
+    };
+    std::erase_if(products, [&](const auto &entry) {
+      return isMeant(entry.first) || isMeant(entry.second.first) ||
+             isMeant(entry.second.second) || isMeant(entry.second.guard);
+    });
   }
 
   void visit(const Function &function, const Instruction &instruction) {
@@ -157,8 +195,8 @@ private:
     if (product && !product->op.sat && product->first != operands[0].text &&
         product->second != operands[0].text)
       products[operands[0].text] = *product;
-    const std::string_view name = instruction.opcode.substr(0, 3);
-    if (name == "bra" || name == "brx" || name == "cal" || name == "ret")
+    // Behind a branch that is not taken everything is as before.
+    if (instruction.opcode.starts_with("call"))
       products.clear();
   }
 
@@ -189,12 +227,16 @@ private:
   void forget(const Function &function, const Operand &operand) {
     for (uint32_t i = 0; i < operand.childCount; ++i)
       forget(function, function.operands[operand.firstChild + i]);
-    if (operand.kind != Operand::Kind::Word)
-      return;
-    products.erase(operand.text);
+    if (operand.kind == Operand::Kind::Word)
+      forget(operand.text);
+  }
+
+  void forget(std::string_view name) {
+    if (!outer.empty())
+      outer.back().written.push_back(name);
     std::erase_if(products, [&](const auto &entry) {
-      return entry.second.first == operand.text ||
-             entry.second.second == operand.text;
+      return entry.first == name || entry.second.first == name ||
+             entry.second.second == name || entry.second.guard == name;
     });
   }
 
@@ -245,7 +287,13 @@ private:
   const Module &module;
   const bool takesSecond;     ///< Of two products that a sum has.
   std::vector<size_t> starts; ///< Of lines.
-  std::map<std::string_view, Product> products; ///< By their registers.
+  using Products = std::map<std::string_view, Product>;
+  struct Scope {
+    Products products; ///< At its beginning.
+    std::vector<std::string_view> written;
+  };
+  Products products;        ///< By their registers.
+  std::vector<Scope> outer; ///< Around the place that is looked at.
   std::vector<Edit> edits;
 };
 

@@ -24,7 +24,7 @@ struct Contraction {
   std::vector<Position> sums; ///< Of each add and sub that became an fma.
 };
 
-/// Makes an fma of every pair that stands in one straight run of instructions.
+/// Makes an fma of every pair that has no label and no call in between.
 /// A sum of two products takes in the first, or the second.
 Contraction contractionOf(const Module &module, bool takesSecond = false);
 
