@@ -168,6 +168,7 @@ struct DotData {
   TestCache cache;
   std::vector<int16_t> integers;
   std::vector<float> weights, rowScale, laneScale, acc;
+  std::vector<double> elements; ///< [valid][slice], as the dot sees them.
 
   DotData(const DotCase &c, unsigned seed)
       : cache(c.json(), c.firstToken() + c.valid, c.hasTable) {
@@ -197,9 +198,17 @@ struct DotData {
       laneScale.push_back(0.5f + float(j % 7));
     for (int64_t i = 0; i < c.rows * c.lanes(); ++i)
       acc.push_back(normal());
+    for (int64_t t = 0; t < c.valid; ++t)
+      for (int64_t ch = 0; ch < c.slice(); ++ch)
+        elements.push_back(stored(c, t, ch));
   }
 
   double element(const DotCase &c, int64_t t, int64_t ch) const {
+    return elements[size_t(t * c.slice() + ch)];
+  }
+
+private:
+  double stored(const DotCase &c, int64_t t, int64_t ch) const {
     uint32_t bits = cache.get(c.tensor, RegionKind::Codes, c.firstToken() + t,
                               /*h=*/1, c.firstChannel + ch);
     if (c.isRaw())
