@@ -31,6 +31,8 @@ constexpr const char *kInt3 =
     R"({"codec": "int3", "zero": "code", "scale": {"tokens": 1, "channels": 8, "dtype": "f32"}})";
 constexpr const char *kInt5Blocks =
     R"({"codec": "int5", "scale": {"tokens": 8, "channels": 1, "dtype": "bf16"}})";
+constexpr const char *kTokenBlocks =
+    R"({"codec": "int2", "zero": "min", "scale": {"tokens": 32, "channels": 1, "dtype": "f16"}})";
 constexpr const char *kFp8 =
     R"({"codec": "fp8_e4m3", "scale": {"tokens": 1, "channels": 8, "dtype": "e8m0"}})";
 constexpr const char *kLut =
@@ -141,6 +143,11 @@ void addShapes(std::vector<Edge> &edges) {
                    .attention = heads(4, 2, 192) + R"(, "value_dim": 128)",
                    .lengths = kUsual,
                    .layout = kPages});
+  edges.push_back({.name = "head_dim_192_in_blocks_of_tokens",
+                   .attention = heads(4, 2, 192) + R"(, "value_dim": 256)",
+                   .lengths = {{1, 100}, {3, 70}, {15, 90}},
+                   .schemes = {{kTokenBlocks, kTokenBlocks}},
+                   .layout = R"(, "segments": {"recent": 32})"});
   edges.push_back({.name = "head_dim_576_value_dim_512",
                    .attention = heads(4, 1, 576) + R"(, "value_dim": 512)",
                    .lengths = {{1, 70}, {2, 20}, {9, 10}},

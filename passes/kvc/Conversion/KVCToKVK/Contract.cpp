@@ -208,8 +208,10 @@ void Converter::findDotPatterns(Block &block) {
 void Converter::expandSkinnyContracts() {
   SmallVector<ContractOp> skinny;
   function.walk([&](ContractOp contract) {
-    TileShape rhs = TileShape::of(contract.getRhs().getType());
-    if (rhs.vector && (rhs.vector->first == "t" || rhs.loops.empty()) &&
+    // A row of numbers, or of tokens in each block: no panel.
+    Type type = contract.getRhs().getType();
+    std::optional<TileDim> vector = TileShape::of(type).vector;
+    if (vector && (vector->first == "t" || dimsOf(type).size() == 1) &&
         !codesBehind(contract.getRhs()))
       skinny.push_back(contract);
   });

@@ -183,8 +183,8 @@ private:
   bool onlyDotsRead(mlir::Value codes, LoadCodesOp load);
   bool dotReads(LoadCodesOp load, ContractOp contract);
   bool takesIntegers(LoadCodesOp load, mlir::Operation *decoding);
-  /// Contractions without channels on the right are sums of metadata:
-  /// elementwise products and a reduction.
+  /// Contractions without channels on the right, or with nothing else there,
+  /// are sums of metadata: elementwise products and a reduction.
   void expandSkinnyContracts();
   void convertContract(ContractOp contract);
   DotOperand operandOf(ContractOp contract);

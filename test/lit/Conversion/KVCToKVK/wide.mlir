@@ -47,3 +47,23 @@ func.func @pairs(%mem: memref<?x?x192xf16, strided<[?, ?, 1]>>, %sums: memref<?x
   kvc.store_partial %m, %sums[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
   return
 }
+
+// A query times metadata of every channel is a sum of products, however many
+// channels there are: no panel, which would have no rows.
+
+// CHECK-LABEL: func.func @skinny
+// CHECK-NOT:     kvk.dot
+// CHECK:         scf.for %[[R:.*]] = %c0 to %c4 step %c1
+// CHECK-NEXT:      scf.for %[[C:.*]] = %c0 to %c192 step %c96
+// CHECK:             arith.mulf %{{.*}}, %{{.*}} : vector<96xf32>
+// CHECK:             vector.reduction <add>
+// CHECK-NOT:     kvk.dot
+// CHECK:         return
+func.func @skinny(%cache: !kvc.cache<#s>, %mem: memref<?x?x192xf16, strided<[?, ?, 1]>>, %sums: memref<?xf32>, %head: index, %row: index, %end: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x192xf16, strided<[?, ?, 1]>> to tensor<4x192xf32, #kvc.dims<r, c>>
+  %x = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x192xf16, strided<[?, ?, 1]>> to tensor<4x192xf32, #kvc.dims<r, c>>
+  %z = kvc.reduce add %x : tensor<4x192xf32, #kvc.dims<r, c>> to tensor<192xf32, #kvc.dims<c>>
+  %m = kvc.contract %q, %z : tensor<4x192xf32, #kvc.dims<r, c>>, tensor<192xf32, #kvc.dims<c>> to tensor<4xf32, #kvc.dims<r>>
+  kvc.store_partial %m, %sums[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
+  return
+}
