@@ -47,7 +47,7 @@ static void run(kvc_spec *spec) {
                                {"decode", nothing, 4, 16, 64, ""},
                                {"merge", nothing, 0, 0, 0, ""}};
   kvc_module_table table = {
-      KVC_KERNEL_ABI_VERSION, 3, SPEC, hash, "smoke", kernels};
+      KVC_KERNEL_ABI_VERSION, 3, SPEC, hash, "smoke", kernels, ""};
   kvc_module *module = NULL;
   CHECK(kvc_module_create(&table, &diag, &module) == KVC_OK);
 

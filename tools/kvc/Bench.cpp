@@ -192,8 +192,9 @@ void bench(const BenchOptions &options) {
       Engine engine(compiler.get(), candidate.text, candidate.place, compile);
       std::optional<Engine> twin;
       if (std::optional<std::string> text = twinOf(engine.spec()))
-        twin.emplace(compiler.get(), *text, candidate.place + " unquantised",
-                     compile);
+        twin.emplace(compiler.get(),
+                     joinSpec({*text, engine.table().score}, candidate.place),
+                     candidate.place + " unquantised", compile);
       for (int64_t context : options.contexts)
         for (int64_t batch : options.batches) {
           ColdCache::sequencesFor(engine, context, batch, cold);

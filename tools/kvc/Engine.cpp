@@ -26,6 +26,18 @@ kvc_compile_options compileOptionsFor(const std::string &target) {
   return options;
 }
 
+/// The texts that a list of artefacts holds; frees it.
+static std::vector<std::string> textsOf(kvc_artifacts *made) {
+  const Handle<kvc_artifacts, kvc_artifacts_free> artifacts(made);
+  const kvc_artifact *list = nullptr;
+  int64_t count = 0;
+  Diag().check(kvc_artifacts_list(made, &list, &count));
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < count; ++i)
+    texts.emplace_back(static_cast<const char *>(list[i].data), list[i].size);
+  return texts;
+}
+
 std::string translateSpec(std::string_view text, const std::string &place,
                           kvc_spec_format format) {
   Diag diag;
@@ -34,11 +46,28 @@ std::string translateSpec(std::string_view text, const std::string &place,
   diag.check(kvc_translate(compiler.get(), text.data(), text.size(), format,
                            diag, &made),
              place);
-  const Handle<kvc_artifacts, kvc_artifacts_free> artifacts(made);
-  const kvc_artifact *list = nullptr;
-  int64_t count = 0;
-  diag.check(kvc_artifacts_list(made, &list, &count), place);
-  return {static_cast<const char *>(list->data), list->size};
+  return textsOf(made).front();
+}
+
+SplitSpec splitSpec(std::string_view text, const std::string &place) {
+  Diag diag;
+  const CompilerHandle compiler = createCompiler();
+  kvc_artifacts *made = nullptr;
+  diag.check(
+      kvc_split_spec(compiler.get(), text.data(), text.size(), diag, &made),
+      place);
+  const std::vector<std::string> texts = textsOf(made);
+  return {texts.front(), texts.size() > 1 ? texts.back() : ""};
+}
+
+std::string joinSpec(const SplitSpec &parts, const std::string &place) {
+  if (parts.score.empty())
+    return parts.json;
+  std::string text = translateSpec(parts.json, place, KVC_SPEC_MLIR);
+  // The declaration is the only line of the module's body.
+  const size_t declaration = text.rfind("kvc.attention_spec ");
+  text.insert(text.find('\n', declaration), " " + parts.score);
+  return text;
 }
 
 Engine::Engine(kvc_compiler *compiler, std::string_view spec,

@@ -40,6 +40,15 @@ kvc_compile_options compileOptionsFor(const std::string &target);
 std::string translateSpec(std::string_view text, const std::string &place,
                           kvc_spec_format format);
 
+/// A spec of either form: what JSON can say, and the text of its score region,
+/// "" without one.
+struct SplitSpec {
+  std::string json, score;
+};
+SplitSpec splitSpec(std::string_view text, const std::string &place);
+/// The whole again, as MLIR where there is a score region.
+std::string joinSpec(const SplitSpec &parts, const std::string &place);
+
 struct Outputs {
   Values out;             ///< [total_q, q_heads, value_dim] of io.output.
   std::vector<float> lse; ///< [total_q, q_heads]

@@ -210,6 +210,10 @@ EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
                  const Candidate &candidate, const Threads &threads) {
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
   const Engine engine(compiler, candidate.text, candidate.place, compile);
+  if (*engine.table().score)
+    throw Failure(candidate.place +
+                  ": score region: expected a spec without one, for errors are "
+                  "those of the spec's own attention, got a region");
   std::optional<Engine> twin;
   if (std::optional<std::string> text = twinOf(engine.spec()))
     twin.emplace(compiler, *text, candidate.place + " in f16", compile);

@@ -44,13 +44,15 @@ bool looksLikeTensors(const std::string &path) {
          header <= size - sizeof(header);
 }
 
-/// The spec as JSON, whatever form it has.
-std::string specJson(const std::string &path, std::string text) {
+/// The spec as JSON, whatever form it has, and the text of its score region.
+std::pair<std::string, std::string> splitText(const std::string &path,
+                                              std::string text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{')
-    return text;
+    return {std::move(text), ""};
 #ifdef KVC_TOOLS_WITH_COMPILER
-  return translateSpec(text, path, KVC_SPEC_JSON);
+  SplitSpec parts = splitSpec(text, path);
+  return {std::move(parts.json), std::move(parts.score)};
 #else
   throw Failure(path +
                 ": cannot read, expected JSON or safetensors (MLIR needs "
@@ -65,9 +67,9 @@ void inspect(const InspectOptions &options) {
       throw Failure(file.error().str());
     return print(inspectTensors(*file, options.json));
   }
-  const SpecHandle spec =
-      parseSpec(specJson(options.file, readFile(options.file)), options.file);
-  print(inspectSpec(spec.get(), options.json));
+  const auto [json, score] = splitText(options.file, readFile(options.file));
+  const SpecHandle spec = parseSpec(json, options.file);
+  print(inspectSpec(spec.get(), score, options.json));
 }
 
 } // namespace

@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace kvc;
 using Json = nlohmann::ordered_json;
 
@@ -28,6 +30,7 @@ struct RegionRow {
 /// Everything that is printed, in either form.
 struct Summary {
   std::string json, hash;
+  std::string score; ///< Text of the score region; "" without one.
   kvc_spec_info info;
   kvc_tensor_info tensors[2];
   std::string unsupported; ///< Empty: kvc runs it.
@@ -114,6 +117,13 @@ std::string attentionText(const kvc_spec_info &info) {
   return text;
 }
 
+/// One operation stands on each line between the first and the last.
+std::string scoreText(const std::string &score) {
+  const auto lines = std::ranges::count(score, '\n');
+  return "a region of " + std::to_string(lines - 1) +
+         (lines == 2 ? " operation" : " operations");
+}
+
 std::string layoutText(const kvc_spec_info &info) {
   switch (info.layout) {
   case KVC_CONTIGUOUS:
@@ -136,6 +146,8 @@ std::string asText(const kvc_spec *spec, const Summary &summary) {
   Table facts({{"", Align::Left}, {"", Align::Left}});
   facts.add({"name", onOneLine(info.name)});
   facts.add({"attention", attentionText(info)});
+  if (!summary.score.empty())
+    facts.add({"score", scoreText(summary.score)});
   facts.add({"io", std::string(nameOf(info.query)) + " queries, " +
                        nameOf(info.output) + " output"});
   facts.add({"key", schemeText(spec, KVC_KEY)});
@@ -176,6 +188,8 @@ std::string asJson(const Summary &summary) {
   result["kind"] = "spec";
   result["name"] = summary.info.name;
   result["spec"] = Json::parse(summary.json);
+  if (!summary.score.empty())
+    result["score"] = summary.score;
   result["layout_hash"] = summary.hash;
   const double perHead = summary.tensors[KVC_KEY].bytes_per_token +
                          summary.tensors[KVC_VALUE].bytes_per_token;
@@ -201,7 +215,9 @@ std::string asJson(const Summary &summary) {
 
 } // namespace
 
-std::string kvc::inspectSpec(const kvc_spec *spec, bool json) {
-  const Summary summary = summarise(spec);
+std::string kvc::inspectSpec(const kvc_spec *spec, const std::string &score,
+                             bool json) {
+  Summary summary = summarise(spec);
+  summary.score = score;
   return json ? asJson(summary) : asText(spec, summary);
 }

@@ -14,7 +14,9 @@
 namespace kvc {
 
 /// The attention, the schemes, bytes per token, and the regions of a page.
-std::string inspectSpec(const kvc_spec *spec, bool json);
+/// `score` is the text of the score region, "" without one.
+std::string inspectSpec(const kvc_spec *spec, const std::string &score,
+                        bool json);
 
 } // namespace kvc
 

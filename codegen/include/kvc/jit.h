@@ -14,7 +14,9 @@
 |*
 |* The rules of status.h hold. Beyond them:
 |*  - A spec is the bytes of a spec file: JSON, or MLIR with one
-|*    kvc.attention_spec; the first non-blank byte `{` tells them apart.
+|*    kvc.attention_spec; the first non-blank byte `{` tells them apart. MLIR
+|*    may carry a score region (dialects/README.md); artefacts are then called
+|*    SPEC_HASH instead of SPEC, HASH 8 digits of the region's hash.
 |*  - A kvc_compiler does one thing at a time: its calls may come from any
 |*    thread, and wait for each other. Compile in parallel with several
 |*    compilers; they share only LLVM's list of targets.
@@ -173,10 +175,18 @@ typedef enum kvc_spec_format KVC_ENUM_BASE {
 } kvc_spec_format;
 
 /** Prints a spec in its canonical form; translating that again changes nothing.
- *  One artefact, SPEC.json or SPEC.mlir, of kind 0. The caller frees it. */
+ *  One artefact, SPEC.json or SPEC.mlir, of kind 0. A score region has no form
+ *  in JSON: KVC_UNSUPPORTED. The caller frees it. */
 KVC_API kvc_status kvc_translate(kvc_compiler *compiler, const char *spec,
                                  size_t size, kvc_spec_format format,
                                  kvc_diag *diag, kvc_artifacts **text);
+
+/** What JSON can say of a spec, SPEC.json, and if it has a score region the
+ *  text of that, SPEC.score.mlir: one artefact or two, of kind 0. Caches, bytes
+ *  and inputs depend on the first alone. The caller frees them. */
+KVC_API kvc_status kvc_split_spec(kvc_compiler *compiler, const char *spec,
+                                  size_t size, kvc_diag *diag,
+                                  kvc_artifacts **parts);
 
 #ifdef __cplusplus
 }

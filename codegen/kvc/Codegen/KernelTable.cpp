@@ -55,11 +55,12 @@ public:
     auto *list = ConstantArray::get(
         ArrayType::get(kernelType(), kernels.size()), kernels);
     auto *type = StructType::get(
-        context, {i32, i32, pointer, pointer, pointer, pointer});
+        context, {i32, i32, pointer, pointer, pointer, pointer, pointer});
     return ConstantStruct::get(
         type, ConstantInt::get(i32, KVC_KERNEL_ABI_VERSION),
         ConstantInt::get(i32, kernels.size()), text(table.specJson),
-        text(table.layoutHash), text(table.target), global(list));
+        text(table.layoutHash), text(table.target), global(list),
+        text(table.score));
   }
 
 private:
@@ -84,8 +85,8 @@ std::string textAttr(mlir::Operation *op, StringRef name) {
 
 } // namespace
 
-std::string uniqueTableSymbol(StringRef specName, StringRef target) {
-  std::string symbol = (kTableSymbol + "_" + specName + "_" + target).str();
+std::string uniqueTableSymbol(StringRef name, StringRef target) {
+  std::string symbol = (kTableSymbol + "_" + name + "_" + target).str();
   for (char &c : symbol)
     if (!isAlnum(c))
       c = '_';

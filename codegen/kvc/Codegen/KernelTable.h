@@ -42,6 +42,7 @@ struct KernelTable {
   std::string specJson; ///< Canonical, on one line.
   std::string layoutHash;
   std::string target;
+  std::string score; ///< Text of the score region, "" without one.
   std::vector<KernelEntry> kernels;
 };
 
@@ -49,9 +50,9 @@ struct KernelTable {
 inline constexpr llvm::StringLiteral kTableSymbol = "kvc_module";
 
 /// A second name for the table that no other spec or target shares, so that one
-/// program can link several objects: `kvc_module_<spec>_<target>`, every
+/// program can link several objects: `kvc_module_<name>_<target>`, every
 /// character that C does not allow replaced by an underscore.
-std::string uniqueTableSymbol(llvm::StringRef specName, llvm::StringRef target);
+std::string uniqueTableSymbol(llvm::StringRef name, llvm::StringRef target);
 
 /// The kernels of a module whose functions are `llvm.func`s, in module order.
 std::vector<KernelEntry> readKernels(mlir::ModuleOp module);

@@ -10,7 +10,7 @@
 #include "kvc/Compiler/Manifest.h"
 #include "kvc/Compiler/SpecText.h"
 #include "kvc/Compiler/Status.h"
-#include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Layout/PageLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -63,14 +63,17 @@ public:
         last(std::chrono::steady_clock::now()) {}
 
   llvm::Error run(llvm::StringRef specText) {
-    llvm::Expected<spec::Spec> parsed = readSpec(specText, context);
+    llvm::Expected<OwningOpRef<ModuleOp>> parsed = readSpec(specText, context);
     if (!parsed)
       return parsed.takeError();
-    spec = std::move(*parsed);
+    module = std::move(*parsed);
+    AttentionSpecOp declaration = declarationIn(*module);
+    spec = declaration.getSpec().getSpec();
+    score = scoreText(declaration);
     if (const char *reason = spec::unsupportedReason(spec))
       return makeError(KVC_UNSUPPORTED, spec.name + ": " + reason);
-    stem = fileStem(spec.name) + "." + options.target.name;
-    module = makeSpecModule(spec, context);
+    name = artifactName(spec.name, score);
+    stem = fileStem(name) + "." + options.target.name;
     endPhase("parse");
 
     if (llvm::Error error = lower())
@@ -110,7 +113,9 @@ private:
   std::chrono::steady_clock::time_point last;
 
   spec::Spec spec;
-  std::string stem; ///< Of file names: "SPEC.TARGET".
+  std::string score; ///< Text of the score region.
+  std::string name;  ///< Of artefacts.
+  std::string stem;  ///< Of file names: "NAME.TARGET".
   OwningOpRef<ModuleOp> module;
   std::vector<KernelSignature> signatures;
   EmitResult result;
@@ -181,7 +186,7 @@ llvm::Error Compilation::lower() {
 }
 
 llvm::Error Compilation::emit() {
-  std::string symbol = uniqueTableSymbol(spec.name, options.target.name);
+  std::string symbol = uniqueTableSymbol(name, options.target.name);
   llvm::Expected<Emitter> emitter =
       Emitter::create(options.target, {options.asan, symbol});
   if (!emitter)
@@ -189,6 +194,7 @@ llvm::Error Compilation::emit() {
   KernelTable table;
   table.specJson = spec::printSpecCompact(spec);
   table.layoutHash = spec::layoutHash(spec);
+  table.score = score;
   if (llvm::Error error = emitter->translate(*module, table))
     return makeError(KVC_FAILED,
                      diagnostics.firstError(llvm::toString(std::move(error))));
@@ -197,7 +203,7 @@ llvm::Error Compilation::emit() {
   endPhase("translate");
   if (request.kinds & KVC_EMIT_MANIFEST)
     add(KVC_EMIT_MANIFEST, ".json",
-        printManifest(spec, options, table, signatures, stem));
+        printManifest(spec, options, table, signatures, stem, symbol));
 
   last = std::chrono::steady_clock::now();
   if (!(request.kinds & (KVC_EMIT_OBJ | KVC_EMIT_ASM | KVC_EMIT_LLVM)))
@@ -241,13 +247,39 @@ Compiler::emit(llvm::StringRef specText, const CompileOptions &options,
 llvm::Expected<Artifact> Compiler::translate(llvm::StringRef specText,
                                              kvc_spec_format format) {
   MLIRContext &context = freshContext();
-  llvm::Expected<spec::Spec> spec = readSpec(specText, context);
-  if (!spec)
-    return spec.takeError();
-  std::string stem = fileStem(spec->name);
-  if (format == KVC_SPEC_JSON)
-    return Artifact{0, stem + ".json", spec::printSpec(*spec)};
-  return Artifact{0, stem + ".mlir", printSpecMLIR(*spec, context)};
+  llvm::Expected<OwningOpRef<ModuleOp>> module = readSpec(specText, context);
+  if (!module)
+    return module.takeError();
+  AttentionSpecOp declaration = declarationIn(**module);
+  const spec::Spec &spec = declaration.getSpec().getSpec();
+  std::string stem = fileStem(spec.name);
+  if (format == KVC_SPEC_JSON) {
+    if (!declaration.getScore().empty())
+      return makeError(KVC_UNSUPPORTED,
+                       spec.name + ": score region: expected a spec that JSON "
+                                   "can express, got a region, which only MLIR "
+                                   "can");
+    return Artifact{0, stem + ".json", spec::printSpec(spec)};
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream);
+  return Artifact{0, stem + ".mlir", std::move(text)};
+}
+
+llvm::Expected<std::vector<Artifact>>
+Compiler::split(llvm::StringRef specText) {
+  llvm::Expected<OwningOpRef<ModuleOp>> module =
+      readSpec(specText, freshContext());
+  if (!module)
+    return module.takeError();
+  AttentionSpecOp declaration = declarationIn(**module);
+  const spec::Spec &spec = declaration.getSpec().getSpec();
+  std::string stem = fileStem(spec.name);
+  std::vector<Artifact> parts = {{0, stem + ".json", spec::printSpec(spec)}};
+  if (std::string score = scoreText(declaration); !score.empty())
+    parts.push_back({0, stem + ".score.mlir", std::move(score)});
+  return parts;
 }
 
 } // namespace kvc

@@ -54,6 +54,9 @@ public:
   llvm::Expected<Artifact> translate(llvm::StringRef specText,
                                      kvc_spec_format format);
 
+  /// What JSON can say of a spec, then its score region, if there is one.
+  llvm::Expected<std::vector<Artifact>> split(llvm::StringRef specText);
+
 private:
   mlir::MLIRContext &freshContext();
 

@@ -71,7 +71,7 @@ static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
 std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
                           const KernelTable &table,
                           const std::vector<KernelSignature> &signatures,
-                          llvm::StringRef stem) {
+                          llvm::StringRef stem, llvm::StringRef symbol) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream, /*IndentSize=*/2);
@@ -81,7 +81,7 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
     json.attribute("object", (stem + ".o").str());
     json.attributeArray("symbols", [&] {
       json.value(kTableSymbol);
-      json.value(uniqueTableSymbol(spec.name, options.target.name));
+      json.value(symbol);
     });
     json.attributeObject("target", [&] {
       json.attribute("name", options.target.name);
@@ -95,10 +95,12 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
       json.attribute("dot", nameOf(options.target.dot));
       json.attribute("vector_bits", options.target.vectorBits);
     });
-    json.attribute("spec_hash",
-                   llvm::toHex(llvm::SHA256::hash(
-                                   llvm::arrayRefFromStringRef(table.specJson)),
-                               /*LowerCase=*/true));
+    const std::string all =
+        table.specJson + (table.score.empty() ? "" : "\n" + table.score);
+    json.attribute(
+        "spec_hash",
+        llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)),
+                    /*LowerCase=*/true));
     json.attribute("layout_hash", table.layoutHash);
     json.attribute("page_bytes",
                    layout::pageBytes(spec, layout::TargetFamily::Host));
@@ -109,6 +111,8 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
     json.attributeBegin("spec");
     json.rawValue(table.specJson);
     json.attributeEnd();
+    if (!table.score.empty())
+      json.attribute("score", table.score);
   });
   stream << '\n';
   return text;

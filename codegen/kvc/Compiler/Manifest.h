@@ -38,11 +38,11 @@ KernelSignature signatureOf(llvm::StringRef kernel, mlir::FunctionType type);
 std::string compilerVersion();
 
 /// The manifest beside an object: JSON, keys in a fixed order. `stem` is the
-/// name of the object file without its suffix.
+/// name of the object file without its suffix, `symbol` that of its table.
 std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
                           const KernelTable &table,
                           const std::vector<KernelSignature> &signatures,
-                          llvm::StringRef stem);
+                          llvm::StringRef stem, llvm::StringRef symbol);
 
 } // namespace kvc
 

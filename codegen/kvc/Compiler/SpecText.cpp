@@ -11,8 +11,10 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -46,8 +48,8 @@ static bool nestingIsBounded(llvm::StringRef text) {
   return true;
 }
 
-static llvm::Expected<spec::Spec> readMLIR(llvm::StringRef text,
-                                           MLIRContext &context) {
+static llvm::Expected<OwningOpRef<ModuleOp>> readMLIR(llvm::StringRef text,
+                                                      MLIRContext &context) {
   if (!nestingIsBounded(text))
     return makeError(KVC_INVALID_DATA,
                      "spec: brackets nested too deeply, expected at most " +
@@ -73,11 +75,22 @@ static llvm::Expected<spec::Spec> readMLIR(llvm::StringRef text,
                      "spec: expected a module with one kvc.attention_spec and "
                      "nothing else, got " +
                          llvm::Twine(llvm::range_size(body)) + " operations");
-  return declaration.getSpec().getSpec();
+  // Without what the text may say of its own: places, names of values, other
+  // attributes.
+  OwningOpRef<ModuleOp> canonical =
+      makeSpecModule(declaration.getSpec().getSpec(), context);
+  AttentionSpecOp copy = declarationIn(*canonical);
+  IRMapping mapping;
+  declaration.getScore().cloneInto(&copy.getScore(), mapping);
+  copy.getScore().walk([&](Operation *op) {
+    op->setLoc(copy.getLoc());
+    op->setDiscardableAttrs(DictionaryAttr::get(&context));
+  });
+  return canonical;
 }
 
-llvm::Expected<spec::Spec> readSpec(llvm::StringRef text,
-                                    MLIRContext &context) {
+llvm::Expected<OwningOpRef<ModuleOp>> readSpec(llvm::StringRef text,
+                                               MLIRContext &context) {
   llvm::StringRef start = text.ltrim(" \t\r\n");
   // What is blank, or no text at all, is no MLIR either: JSON's parser says so.
   bool isJSON =
@@ -88,7 +101,7 @@ llvm::Expected<spec::Spec> readSpec(llvm::StringRef text,
       spec::parseSpec(std::string_view(text.data(), text.size()));
   if (!spec)
     return makeError(KVC_INVALID_DATA, spec.error().str());
-  return std::move(*spec);
+  return makeSpecModule(*spec, context);
 }
 
 OwningOpRef<ModuleOp> makeSpecModule(const spec::Spec &spec,
@@ -102,12 +115,26 @@ OwningOpRef<ModuleOp> makeSpecModule(const spec::Spec &spec,
   return module;
 }
 
-std::string printSpecMLIR(const spec::Spec &spec, MLIRContext &context) {
-  OwningOpRef<ModuleOp> module = makeSpecModule(spec, context);
+AttentionSpecOp declarationIn(ModuleOp module) {
+  return llvm::cast<AttentionSpecOp>(module.getBody()->front());
+}
+
+std::string scoreText(AttentionSpecOp declaration) {
+  if (declaration.getScore().empty())
+    return "";
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  return text;
+  declaration->print(stream);
+  // Operations of a canonical region have no strings that could say this too.
+  return text.substr(text.rfind(" score(") + 1);
+}
+
+std::string artifactName(llvm::StringRef specName, llvm::StringRef score) {
+  if (score.empty())
+    return specName.str();
+  std::string hash =
+      llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(score)), true);
+  return (specName + "_" + llvm::StringRef(hash).take_front(8)).str();
 }
 
 std::string fileStem(llvm::StringRef name) {

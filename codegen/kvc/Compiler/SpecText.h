@@ -19,17 +19,28 @@ class ModuleOp;
 
 namespace kvc {
 
+class AttentionSpecOp;
+
 /// Reads a spec file of either form; the first non-blank byte `{` means JSON.
+/// The result is canonical: equal for specs and score regions that are.
 /// Errors are "PLACE: what, expected, got", a JSON path or LINE:COLUMN.
-llvm::Expected<spec::Spec> readSpec(llvm::StringRef text,
-                                    mlir::MLIRContext &context);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+readSpec(llvm::StringRef text, mlir::MLIRContext &context);
 
 /// A module that declares `spec`, and nothing else.
 mlir::OwningOpRef<mlir::ModuleOp> makeSpecModule(const spec::Spec &spec,
                                                  mlir::MLIRContext &context);
 
-/// The canonical text of `spec` as MLIR.
-std::string printSpecMLIR(const spec::Spec &spec, mlir::MLIRContext &context);
+/// The one operation of such a module.
+AttentionSpecOp declarationIn(mlir::ModuleOp module);
+
+/// The score region as MLIR writes it, "score(..) {..}"; "" where there is
+/// none. Behind a declaration without one it gives the whole.
+std::string scoreText(AttentionSpecOp declaration);
+
+/// What artefacts are named after: the spec, and with a score region 8 digits
+/// of that text's hash.
+std::string artifactName(llvm::StringRef specName, llvm::StringRef score);
 
 /// `name` as the stem of a file name: characters other than letters, digits and
 /// "._-" become '_', and one is put before a leading '.' or '-' or nothing.

@@ -377,3 +377,20 @@ kvc_status kvc_translate(kvc_compiler *compiler, const char *spec, size_t size,
     return llvm::Error::success();
   });
 }
+
+kvc_status kvc_split_spec(kvc_compiler *compiler, const char *spec, size_t size,
+                          kvc_diag *diag, kvc_artifacts **parts) {
+  return guarded(diag, [&]() -> llvm::Error {
+    if (!compiler || !spec || !parts)
+      return missing(!compiler ? "compiler" : !spec ? "spec" : "parts");
+    std::lock_guard<std::mutex> lock(compiler->mutex);
+    llvm::Expected<std::vector<Artifact>> split =
+        compiler->compiler.split(llvm::StringRef(spec, size));
+    if (!split)
+      return split.takeError();
+    EmitResult result;
+    result.artifacts = std::move(*split);
+    *parts = new kvc_artifacts(std::move(result));
+    return llvm::Error::success();
+  });
+}

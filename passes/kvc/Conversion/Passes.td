@@ -64,8 +64,9 @@ def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"kvc-expand-math"> {
   let summary = "Replace float functions that the target would call a library for";
   let description = [{
-    Opens `math.exp2`, `exp`, `log2`, `log`, `tanh` on f32, conversions between
-    f32 and bf16, and `kvc.round_to`; without SSE4.1 also `math.roundeven`, `floor`,
+    Opens `math.exp2`, `exp`, `log2`, `log`, `tanh`, `sin`, `cos` on f32,
+    conversions between f32 and bf16, `kvc.round_to`, and the integer divisions
+    `arith.floordivsi` and `ceildivsi`; without SSE4.1 also `math.roundeven`, `floor`,
     `ceil`, and without F16C conversions between f32 and f16. What is left needs
     no library on any x86-64.
   }];

@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace kvc {
@@ -35,8 +36,10 @@ namespace {
 /// Builds one kernel function: its parameters in order, then its body.
 class KernelBuilder : public ImplicitLocOpBuilder {
 public:
-  KernelBuilder(Location loc, OpBuilder &builder, SpecAttr attr, StringRef kind)
-      : ImplicitLocOpBuilder(loc, builder), attr(attr), spec(attr.getSpec()) {
+  KernelBuilder(AttentionSpecOp declaration, OpBuilder &builder, StringRef kind)
+      : ImplicitLocOpBuilder(declaration.getLoc(), builder),
+        declaration(declaration), attr(declaration.getSpec()),
+        spec(attr.getSpec()) {
     func = func::FuncOp::create(*this, kind, getFunctionType({}, {}));
     func->setAttr(KVCDialect::getKernelAttrName(), getStringAttr(kind));
     setInsertionPointToStart(func.addEntryBlock());
@@ -82,6 +85,7 @@ private:
     return result;
   }
 
+  AttentionSpecOp declaration;
   SpecAttr attr;
   const spec::Spec &spec;
   func::FuncOp func;
@@ -98,10 +102,12 @@ void KernelBuilder::attend() {
         length = index("length");
   Value rowBegin = index("row_begin"), rowEnd = index("row_end");
   Value keyBegin = index("key_begin"), keyEnd = index("key_end");
-  AttendOp::create(
+  auto attend = AttendOp::create(
       *this, query, view, head, rowBegin, rowEnd, numQueries, keyBegin, keyEnd,
       length, spec.attention.alibi ? slopes : Value(), partialOut, partialLse,
       /*tile_rows=*/IntegerAttr(), /*tile_tokens=*/IntegerAttr());
+  IRMapping mapping;
+  declaration.getScore().cloneInto(&attend.getScore(), mapping);
 }
 
 void KernelBuilder::append() {
@@ -176,11 +182,10 @@ struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {
     AttentionSpecOp declaration = findSpec();
     if (!declaration || failed(checkNames(declaration)))
       return signalPassFailure();
-    SpecAttr attr = declaration.getSpec();
     OpBuilder builder(declaration);
     auto create = [&](StringRef kind,
                       llvm::function_ref<void(KernelBuilder &)> body) {
-      KernelBuilder kernel(declaration.getLoc(), builder, attr, kind);
+      KernelBuilder kernel(declaration, builder, kind);
       body(kernel);
       kernel.finish();
     };

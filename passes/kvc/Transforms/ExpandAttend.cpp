@@ -7,7 +7,7 @@
 // A loop over row tiles around a loop over key tiles with an online softmax:
 //
 //   for row tiles:  q, positions, range of keys that the tile sees at all
-//     for key tiles:  S = q.k;  S = mask(softcap(scale S + ALiBi))
+//     for key tiles:  S = q.k;  S = mask(region(softcap(scale S + ALiBi)))
 //       m' = max(m, max S);  p = 2^(S - m');  a = 2^(m - m')
 //       l = a l + sum p;  o = a o + p.v;  m = m'
 //     out = o / l;  lse = ln l + m ln 2
@@ -16,9 +16,10 @@
 // tiles of which one tensor is codes, raw rows. m, l and o go through all.
 //
 // Scores are in base 2: log2(e) is part of the factor that comes last before
-// the mask, the scale or the softcap. A masked score is -inf, so its p is
-// exactly 0. A row that has seen no key yet has m = -inf; 0 stands in for it
-// where m is subtracted, which keeps p and a at 2^-inf = 0 instead of NaN.
+// the mask, the scale or the softcap, or stands behind the score region. A
+// masked score is -inf, so its p is exactly 0. A row that has seen no key yet
+// has m = -inf; 0 stands in for it where m is subtracted, which keeps p and a
+// at 2^-inf = 0 instead of NaN.
 //
 // Parts are ranges of channels: a score is the sum of the parts' products with
 // their range of q, and each part of V has its own sum o. A V that is channels
@@ -41,6 +42,7 @@
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Spec/Segments.h"
 #include "kvc/Transforms/ExpandPatterns.h"
+#include "kvc/Transforms/ScoreFunction.h"
 #include "kvc/Transforms/TileBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -64,6 +66,7 @@ struct Rows {
   /// <r>: what scores of large queries are multiplied by, which were divided,
   /// and the others; null where no query is.
   Value factor;
+  std::optional<ScoreFunction> score; ///< What is known of it for all keys.
 };
 
 /// What the largest queries are divided by. Times codes, and summed, they are
@@ -119,6 +122,10 @@ public:
     if (spec.value)
       loadGiven(spec::Tensor::Value, "d");
     rowCount = b.subInt(op.getRowEnd(), op.getRowBegin());
+    if (!op.getScore().empty()) {
+      score.emplace(op.getScore());
+      score->emitOfHead(b, op.getKvHead());
+    }
     if (needsPositions())
       firstPosition = b.subInt(op.getLength(), op.getNumQueries());
     auto loop = scf::ForOp::create(b, op.getRowBegin(), op.getRowEnd(),
@@ -262,7 +269,7 @@ private:
   }
 
   Rows emitRows(Value begin) {
-    Rows rows{begin, Value(), {}, Value(), Value(), Value()};
+    Rows rows{begin, Value(), {}, Value(), Value(), Value(), score};
     rows.query = LoadQueryOp::create(
         b, b.f32Tile({row(), {"c", attention.headDim}}), op.getQuery(), begin,
         op.getRowEnd(), op.getKvHead(), attention.group());
@@ -276,12 +283,13 @@ private:
         ofPart = b.mul(ofPart, smooth);
       rows.queries.push_back(ofPart);
     }
-    if (needsPositions()) {
-      Value number = b.addInt(
-          IotaOp::create(b, b.tile({row()}, b.getI64Type())), b.toI64(begin));
+    Value number;
+    if (needsPositions() || usesInScore(ScoreArgument::Head))
+      number = b.addInt(IotaOp::create(b, b.tile({row()}, b.getI64Type())),
+                        b.toI64(begin));
+    if (needsPositions())
       rows.position =
           b.addInt(b.divInt(number, attention.group()), b.toI64(firstPosition));
-    }
     if (attention.alibi) {
       Value slope = LoadRowValuesOp::create(
           b, b.f32Tile({row()}), op.getSlopes(), begin, op.getRowEnd(),
@@ -290,6 +298,9 @@ private:
       constexpr double largest = std::numeric_limits<float>::max();
       rows.slope = b.clamp(b.scale(slope, scoreFactor()), -largest, largest);
     }
+    if (rows.score)
+      rows.score->emitOfRows(b, rows.position, number, op.getKvHead(),
+                             attention.group());
     return rows;
   }
 
@@ -307,7 +318,13 @@ private:
     rows.factor = choose(kLargeQuery * rest, rest);
   }
 
-  bool needsPositions() const { return attention.causal || attention.alibi; }
+  bool usesInScore(ScoreArgument argument) const {
+    return score && score->uses(argument);
+  }
+  bool needsPositions() const {
+    return attention.causal || attention.alibi ||
+           usesInScore(ScoreArgument::Query);
+  }
   Value positionOf(Value row) {
     return b.addInt(b.divInt(row, attention.group()), firstPosition);
   }
@@ -514,8 +531,10 @@ private:
   /// What scale and slope are multiplied by: the rest of the way to base 2, or
   /// to the argument of tanh.
   double scoreFactor() const {
-    return attention.softcap ? 1.0 / *attention.softcap : std::numbers::log2e;
+    return attention.softcap ? 1.0 / *attention.softcap : cappedFactor();
   }
+  /// The same behind the softcap: a score region is given scores in base e.
+  double cappedFactor() const { return score ? 1.0 : std::numbers::log2e; }
 
   double scoreScale() const { return attention.scale * scoreFactor(); }
 
@@ -613,7 +632,10 @@ private:
     }
     if (attention.softcap)
       scores = b.scale(math::TanhOp::create(b, scores),
-                       *attention.softcap * std::numbers::log2e);
+                       *attention.softcap * cappedFactor());
+    if (score)
+      scores = b.mul(rows.score->emitOfTile(b, scores, tokenIota, start),
+                     std::numbers::log2e);
     Value minusInf =
         b.constantLike(scores, -std::numeric_limits<double>::infinity());
     return b.select(emitVisible(rows, start, tile.valid, scores.getType()),
@@ -751,6 +773,7 @@ private:
   Value rowCount;                       ///< Rows of the work item.
   Value firstPosition; ///< Of query 0; negative where queries outnumber keys.
   Value raw;           ///< Raw rows; null without segments.
+  std::optional<ScoreFunction> score; ///< The score region, if there is one.
 };
 
 struct ExpandAttend : OpRewritePattern<AttendOp> {

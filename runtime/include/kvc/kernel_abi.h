@@ -179,6 +179,9 @@ typedef struct kvc_module_table {
   const char *layout_hash;        /**< kvc_layout_hash of it. */
   const char *target;             /**< "x86-64-v4+vnni", .. */
   const kvc_kernel_info *kernels; /**< [num_kernels] */
+  /** Text of the score region, which `spec_json` cannot say; "" without one.
+   *  Two modules compute the same only where both texts agree. */
+  const char *score;
 } kvc_module_table;
 
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L

@@ -67,3 +67,24 @@ kvc.attention_spec @mha #mha
 // CHECK-LABEL: func.func @merge(
 // CHECK-SAME: strided<[?, 1]>>, %[[SINKS:[^:]*]]: memref<?xf32>
 // CHECK: kvc.merge {{.*}} sinks(%[[SINKS]]) into
+
+// -----
+
+// Both attention kernels get the score region.
+
+#f16 = #kvc.spec<name = "f16", attention = #kvc.attention<{head_dim = 64, kv_heads = 1, q_heads = 2}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
+kvc.attention_spec @scored #f16
+    score(%score: f32, %query: i32, %key: i32, %head: i32, %kv_head: i32) {
+  %half = arith.constant 0.5 : f32
+  %less = arith.mulf %score, %half : f32
+  kvc.yield %less : f32
+}
+
+// CHECK-LABEL: func.func @decode(
+// CHECK: kvc.attend {{.*}} score(%[[SCORE:.*]]: f32, {{.*}}) {
+// CHECK: arith.mulf %[[SCORE]], %{{.*}} : f32
+// CHECK: kvc.yield
+// CHECK-LABEL: func.func @prefill(
+// CHECK: kvc.attend {{.*}} score(%{{.*}}) {
+// CHECK: kvc.yield

@@ -95,3 +95,21 @@ func.func @others(%x: f64, %y: f32) -> (f64, f32, f16) {
   %2 = arith.truncf %y upward : f32 to f16
   return %0, %1, %2 : f64, f32, f16
 }
+
+// Quotients that are rounded down or up: one to zero, and a step where that went
+// the other way.
+// CHECK-LABEL: func.func @divide(
+// CHECK-NOT: floordivsi
+// CHECK-NOT: ceildivsi
+// CHECK: %[[Q:.*]] = arith.divsi
+// CHECK: arith.xori
+// CHECK: arith.cmpi slt
+// CHECK: arith.select {{.*}}, %[[Q]] : vector<8xi1>, vector<8xi32>
+// CHECK: %[[UP:.*]] = arith.divsi
+// CHECK: arith.cmpi sge
+// CHECK: arith.select {{.*}}, %[[UP]] : index
+func.func @divide(%x: vector<8xi32>, %y: vector<8xi32>, %i: index, %j: index) -> (vector<8xi32>, index) {
+  %0 = arith.floordivsi %x, %y : vector<8xi32>
+  %1 = arith.ceildivsi %i, %j : index
+  return %0, %1 : vector<8xi32>, index
+}

@@ -11,6 +11,7 @@
 #include "kvc/Transforms/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -231,15 +232,19 @@ Diagnostics::Diagnostics(MLIRContext &context) : context(context) {
 Diagnostics::~Diagnostics() { context.getDiagEngine().eraseHandler(id); }
 
 OwningOpRef<ModuleOp> kvc::test::makeKernels(MLIRContext &context,
-                                             const spec::Spec &spec) {
-  OpBuilder builder(&context);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
-  builder.setInsertionPointToStart(module->getBody());
-  AttentionSpecOp::create(builder, builder.getUnknownLoc(), "test",
-                          SpecAttr::get(&context, spec));
+                                             const spec::Spec &spec,
+                                             const std::string &score) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "kvc.attention_spec @test " << SpecAttr::get(&context, spec) << score;
+  Diagnostics diagnostics(context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  if (!module) {
+    ADD_FAILURE() << diagnostics.text() << text;
+    return {};
+  }
   ScheduleOptions tiles;
   tiles.tileTokens = 32;
-  Diagnostics diagnostics(context);
   bool made = runPasses(*module, {[] { return createCreateKernels(); }});
   for (auto function : module->getOps<func::FuncOp>())
     made = made && runPasses(function, {[&] { return createSchedule(tiles); },

@@ -67,9 +67,11 @@ private:
 };
 
 /// The kernels of a spec at level 1: tiles of 32 tokens, 4 rows in decode, 16
-/// in prefill. Null after a failure of the test.
+/// in prefill; with a score region, "score(..) {..}", if that is not empty.
+/// Null after a failure of the test.
 mlir::OwningOpRef<mlir::ModuleOp> makeKernels(mlir::MLIRContext &context,
-                                              const spec::Spec &spec);
+                                              const spec::Spec &spec,
+                                              const std::string &score = "");
 mlir::func::FuncOp kernelOf(mlir::ModuleOp module, const char *name);
 
 /// [first, second), twice.

@@ -264,7 +264,8 @@ FakeModule::FakeModule(const SpecText &text, Tiles tiles)
                  json.c_str(),
                  hash,
                  "fake",
-                 kernels.data()};
+                 kernels.data(),
+                 ""};
   Message message;
   kvc_module *made = nullptr;
   EXPECT_EQ(kvc_module_create(&moduleTable, message.get(), &made), KVC_OK)

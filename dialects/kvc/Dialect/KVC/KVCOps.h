@@ -8,6 +8,7 @@
 #define KVC_DIALECT_KVC_KVCOPS_H
 
 #include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/ScoreRegion.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/OpDefinition.h"

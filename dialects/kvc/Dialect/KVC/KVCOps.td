@@ -10,23 +10,55 @@
 include "kvc/Dialect/KVC/KVCOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
-def KVC_AttentionSpecOp : KVC_Op<"attention_spec", [Symbol]> {
+def KVC_AttentionSpecOp : KVC_Op<"attention_spec", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let summary = "Declares one spec of a module.";
   let description = [{
-    The MLIR form of a spec file: a named declaration without code. Passes that
-    create kernels start from it.
+    The MLIR form of a spec file: a named declaration. Passes that create kernels
+    start from it. Its score region, which JSON cannot express, becomes that of
+    every `kvc.attend`.
+
+    - C1: the score region, if there, follows C7 to C9 of `kvc.attend`.
 
     Example:
 
     ```mlir
     kvc.attention_spec @llama #llama
+    kvc.attention_spec @documents #llama
+        score(%score: f32, %query: i32, %key: i32, %head: i32, %kv_head: i32) {
+      %size = arith.constant 512 : i32
+      %a = arith.floordivsi %query, %size : i32
+      %b = arith.floordivsi %key, %size : i32
+      %same = arith.cmpi eq, %a, %b : i32
+      %masked = arith.constant 0xFF800000 : f32
+      %result = arith.select %same, %score, %masked : f32
+      kvc.yield %result : f32
+    }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, KVC_SpecAttr:$spec);
-  let assemblyFormat = "$sym_name qualified($spec) attr-dict";
+  let regions = (region AnyRegion:$score);
+  let assemblyFormat = "$sym_name qualified($spec) (`score` `` custom<ScoreRegion>($score)^)? attr-dict";
+  let hasRegionVerifier = 1;
 }
 
-def KVC_AttendOp : KVC_Op<"attend"> {
+def KVC_YieldOp : KVC_Op<"yield", [Pure, Terminator, ParentOneOf<["AttentionSpecOp", "AttendOp"]>]> {
+  let summary = "Gives the score of a score region.";
+  let description = [{
+    | operand | shape | element |
+    |---|---|---|
+    | score | scalar | f32 |
+
+    Example:
+
+    ```mlir
+    kvc.yield %score : f32
+    ```
+  }];
+  let arguments = (ins Arg<F32, "score">:$score);
+  let assemblyFormat = "$score attr-dict `:` type($score)";
+}
+
+def KVC_AttendOp : KVC_Op<"attend", [IsolatedFromAbove, SingleBlock]> {
   let summary = "Attention of a range of rows over a range of keys.";
   let description = [{
     Computes, for rows [row_begin, row_end) of one kv head over keys [key_begin,
@@ -49,6 +81,33 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     `tile_tokens`, or 0; key_end too, or `length`. Both are absent until
     `kvc-schedule` has chosen them.
 
+    The *score region* has the last word on the score of one query head and one
+    key: scale, ALiBi, softcap, score region, then the spec's mask and windows.
+    Without ALiBi and softcap its score is scale * q.k. What it yields goes into
+    the softmax; -inf masks the key, NaN and +inf make the row's output NaN.
+
+    | argument | type | is |
+    |---|---|---|
+    | score | f32 | the score so far, in units of natural logarithms |
+    | query | i32 | position of the query: length - num_queries + its index, which may be negative |
+    | key | i32 | position of the key: its token in the sequence |
+    | head | i32 | query head |
+    | kv_head | i32 | kv head |
+
+    | operations | on |
+    |---|---|
+    | `arith.constant`, `arith.select` | f32, i32, i1 |
+    | `arith.` addf, subf, mulf, divf, negf, maximumf, minimumf, maxnumf, minnumf | f32 |
+    | `math.` absf, ceil, copysign, cos, exp, exp2, floor, log, log2, roundeven, sin, sqrt, tanh | f32 |
+    | `arith.` addi, subi, muli, minsi, maxsi, divsi, remsi, floordivsi, ceildivsi, shli, shrsi, shrui | i32 |
+    | `arith.` andi, ori, xori | i32, i1 |
+    | `arith.cmpf`, `arith.cmpi` | f32, i32, to i1 |
+    | `arith.` sitofp, uitofp, extui | i32 to f32; i32, i1 to f32; i1 to i32 |
+
+    Each is done as it says: f32 rounds once, i32 wraps; fast-math and overflow
+    flags are promises that nothing relies on. Masks of the region skip no tile:
+    every key that the spec's mask leaves visible is read.
+
     - C1: `query` has the shape and element type above; static extents are those
       of the spec, head_dim is static.
     - C2: `partial_out` has the shape and element type above, value_dim static.
@@ -57,6 +116,11 @@ def KVC_AttendOp : KVC_Op<"attend"> {
       spec says `alibi`; otherwise it may be given and is not read.
     - C5: `tile_rows`, if there, is positive.
     - C6: `tile_tokens`, if there, is a power of two.
+    - C7: the score region, if there, has the arguments above and ends with
+      `kvc.yield`.
+    - C8: its operations are those above, on the types above.
+    - C9: its integer divisors are constants above 0, its amounts of shifts
+      constants from 0 to 31.
 
     Example:
 
@@ -80,13 +144,15 @@ def KVC_AttendOp : KVC_Op<"attend"> {
     Arg<KVC_MemRef, "normalised partial output", [MemWrite]>:$partial_out,
     Arg<KVC_MemRef, "logarithm of the partial sum", [MemWrite]>:$partial_lse,
     OptionalAttr<I64Attr>:$tile_rows, OptionalAttr<I64Attr>:$tile_tokens);
+  let regions = (region AnyRegion:$score);
   let assemblyFormat = [{
     $query `,` $cache `[` $kv_head `]` `rows` `(` $row_begin `to` $row_end `of` $num_queries `)`
     `keys` `(` $key_begin `to` $key_end `of` $length `)` (`slopes` `(` $slopes^ `)`)?
-    `into` $partial_out `,` $partial_lse attr-dict
+    `into` $partial_out `,` $partial_lse (`score` `` custom<ScoreRegion>($score)^)? attr-dict
     `:` type($query) `,` qualified(type($cache)) `,` type($partial_out) `,` type($partial_lse) (`,` type($slopes)^)?
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def KVC_AppendOp : KVC_Op<"append"> {

@@ -79,7 +79,32 @@ struct Expander {
                                        : Value();
   }
 
+  /// A quotient that is rounded down, or up: one that is rounded to zero, and
+  /// one step where that went the other way.
+  static Value divide(ImplicitLocOpBuilder &b, Operation *op, bool down) {
+    Value x = op->getOperand(0), y = op->getOperand(1);
+    auto constant = [&](int64_t value) -> Value {
+      Type type = x.getType();
+      TypedAttr attribute = IntegerAttr::get(getElementTypeOrSelf(type), value);
+      if (auto shaped = dyn_cast<ShapedType>(type))
+        attribute = SplatElementsAttr::get(shaped, attribute);
+      return arith::ConstantOp::create(b, attribute);
+    };
+    using enum arith::CmpIPredicate;
+    Value zero = constant(0), quotient = arith::DivSIOp::create(b, x, y);
+    Value rest =
+        arith::SubIOp::create(b, x, arith::MulIOp::create(b, quotient, y));
+    Value isOff = arith::CmpIOp::create(
+        b, down ? slt : sge, arith::XOrIOp::create(b, rest, y), zero);
+    Value steps = arith::AndIOp::create(
+        b, arith::CmpIOp::create(b, ne, rest, zero), isOff);
+    Value next = arith::AddIOp::create(b, quotient, constant(down ? -1 : 1));
+    return arith::SelectOp::create(b, steps, next, quotient);
+  }
+
   Value expand(ImplicitLocOpBuilder &b, Operation *op) const {
+    if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op))
+      return divide(b, op, isa<arith::FloorDivSIOp>(op));
     if (auto ext = dyn_cast<arith::ExtFOp>(op))
       return isF32(ext.getResult()) ? extend(b, ext.getIn()) : Value();
     if (auto trunc = dyn_cast<arith::TruncFOp>(op)) {
@@ -111,7 +136,7 @@ public:
     // walk over what is there now is enough.
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (op->getNumOperands() == 1 && op->getNumResults() == 1)
+      if (op->getNumOperands() <= 2 && op->getNumResults() == 1)
         ops.push_back(op);
     });
     for (Operation *op : ops) {

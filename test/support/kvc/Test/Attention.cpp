@@ -62,6 +62,8 @@ public:
         score += double(args.slopes[size_t(head)]) * double(t - position);
       if (attention.softcap)
         score = *attention.softcap * std::tanh(score / *attention.softcap);
+      if (args.score)
+        score = args.score(score, position, t, head);
       scores.push_back(score);
       tokens.push_back(token);
     }

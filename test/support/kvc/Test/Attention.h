@@ -14,12 +14,18 @@
 
 #include "kvc/Spec/Spec.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace kvc::test {
+
+/// A score region: the score of a query head and a key, from that before it and
+/// both positions.
+using ScoreRegion = std::function<double(double score, int64_t query,
+                                         int64_t key, int64_t head)>;
 
 /// The operands of one call. Sequence i is query rows cuQ[i] .. cuQ[i+1] and
 /// key rows cuKv[i] .. cuKv[i+1].
@@ -30,6 +36,7 @@ struct AttentionArgs {
   std::span<const int64_t> cuQ, cuKv;
   std::span<const float> slopes; ///< [q_heads]; with alibi.
   std::span<const float> sinks;  ///< [q_heads]; with sink_logits.
+  ScoreRegion score = {};        ///< Behind the softcap; none: as it is.
 };
 
 /// The exact answer and what the error bounds need.

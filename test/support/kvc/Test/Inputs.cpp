@@ -418,7 +418,8 @@ static std::vector<float> slice(const TensorData &data, int64_t begin,
   return result;
 }
 
-Answer kvc::test::answer(const spec::Spec &spec, const Inputs &inputs) {
+Answer kvc::test::answer(const spec::Spec &spec, const Inputs &inputs,
+                         const ScoreRegion &score) {
   const spec::Attention &attention = spec.attention;
   Answer result;
   result.k = quantise(spec.key, spec.segments, attention.kvHeads,
@@ -437,6 +438,6 @@ Answer kvc::test::answer(const spec::Spec &spec, const Inputs &inputs) {
   }
   result.reference = attend(attention, spec.key.rope,
                             {inputs.q, result.k.x, result.v.x, inputs.cuQ,
-                             inputs.cuKv, inputs.slopes, inputs.sinks});
+                             inputs.cuKv, inputs.slopes, inputs.sinks, score});
   return result;
 }

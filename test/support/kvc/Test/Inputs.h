@@ -107,7 +107,8 @@ struct Answer {
   TensorData v; ///< With value_is_key: x alone, the slice of K's.
   Reference reference;
 };
-Answer answer(const spec::Spec &spec, const Inputs &inputs);
+Answer answer(const spec::Spec &spec, const Inputs &inputs,
+              const ScoreRegion &score = {});
 
 } // namespace kvc::test
 

@@ -38,11 +38,15 @@ double withNaN(double a, double b, double otherwise) {
 const llvm::StringMap<Float1> kFloat1 = {
     {"arith.negf", [](double x) { return -x; }},
     {"math.absf", [](double x) { return std::fabs(x); }},
+    {"math.ceil", [](double x) { return std::ceil(x); }},
+    {"math.cos", [](double x) { return std::cos(x); }},
     {"math.exp", [](double x) { return std::exp(x); }},
     {"math.exp2", [](double x) { return std::exp2(x); }},
+    {"math.floor", [](double x) { return std::floor(x); }},
     {"math.log", [](double x) { return std::log(x); }},
     {"math.log2", [](double x) { return std::log2(x); }},
     {"math.roundeven", [](double x) { return roundEven(x); }},
+    {"math.sin", [](double x) { return std::sin(x); }},
     {"math.sqrt", [](double x) { return std::sqrt(x); }},
     {"math.tanh", [](double x) { return std::tanh(x); }},
 };
@@ -52,6 +56,7 @@ const llvm::StringMap<Float2> kFloat2 = {
     {"arith.subf", [](double a, double b) { return a - b; }},
     {"arith.mulf", [](double a, double b) { return a * b; }},
     {"arith.divf", [](double a, double b) { return a / b; }},
+    {"math.copysign", [](double a, double b) { return std::copysign(a, b); }},
     {"arith.maxnumf", [](double a, double b) { return std::fmax(a, b); }},
     {"arith.minnumf", [](double a, double b) { return std::fmin(a, b); }},
     {"arith.maximumf",
@@ -67,10 +72,20 @@ const llvm::StringMap<Int2> kInt2 = {
     {"arith.muli", [](int64_t a, int64_t b) { return a * b; }},
     {"arith.divsi", [](int64_t a, int64_t b) { return a / b; }},
     {"arith.remsi", [](int64_t a, int64_t b) { return a % b; }},
+    {"arith.floordivsi",
+     [](int64_t a, int64_t b) {
+       return a / b - int64_t(a % b != 0 && (a < 0) != (b < 0));
+     }},
+    {"arith.ceildivsi",
+     [](int64_t a, int64_t b) {
+       return a / b + int64_t(a % b != 0 && (a < 0) == (b < 0));
+     }},
     {"arith.divui",
      [](int64_t a, int64_t b) { return int64_t(uint64_t(a) / uint64_t(b)); }},
     {"arith.remui",
      [](int64_t a, int64_t b) { return int64_t(uint64_t(a) % uint64_t(b)); }},
+    {"arith.shli", [](int64_t a, int64_t b) { return a << b; }},
+    {"arith.shrsi", [](int64_t a, int64_t b) { return a >> b; }},
     {"arith.minsi", [](int64_t a, int64_t b) { return std::min(a, b); }},
     {"arith.maxsi", [](int64_t a, int64_t b) { return std::max(a, b); }},
     {"arith.andi", [](int64_t a, int64_t b) { return a & b; }},
@@ -91,6 +106,11 @@ unsigned widthOf(Value value) {
 /// The value of the low `width` bits: i1 is 0 or 1, others are signed.
 int64_t wrap(int64_t value, unsigned width) {
   return width == 1 ? value & 1 : llvm::SignExtend64(uint64_t(value), width);
+}
+
+/// What the low `width` bits are without a sign.
+uint64_t unsignedOf(int64_t value, unsigned width) {
+  return uint64_t(value) & llvm::maskTrailingOnes<uint64_t>(width);
 }
 
 bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
@@ -153,6 +173,10 @@ public:
       return select();
     if (isa<arith::SIToFPOp>(op))
       return toFloat();
+    if (isa<arith::UIToFPOp>(op))
+      return toFloatUnsigned();
+    if (isa<arith::ShRUIOp>(op))
+      return shiftUnsigned();
     if (isa<arith::FPToSIOp>(op))
       return toInt();
     if (isa<arith::TruncIOp>(op))
@@ -188,8 +212,7 @@ private:
   LogicalResult int2(Int2 function, StringRef name) {
     TileValue result = operand(0);
     const TileValue &rhs = operand(1);
-    bool divides =
-        name.starts_with("arith.div") || name.starts_with("arith.rem");
+    bool divides = name.contains("div") || name.starts_with("arith.rem");
     unsigned width = widthOf(op->getResult(0));
     for (size_t i = 0; i < result.size(); ++i) {
       if (divides && rhs.ints[i] == 0)
@@ -257,6 +280,25 @@ private:
     const TileValue &source = operand(0);
     TileValue result = TileValue::zeros(source.dims, true);
     llvm::copy(source.ints, result.floats.begin());
+    return finish(std::move(result));
+  }
+
+  LogicalResult toFloatUnsigned() {
+    const TileValue &source = operand(0);
+    TileValue result = TileValue::zeros(source.dims, true);
+    for (size_t i = 0; i < result.size(); ++i)
+      result.floats[i] =
+          double(unsignedOf(source.ints[i], widthOf(op->getOperand(0))));
+    return finish(std::move(result));
+  }
+
+  LogicalResult shiftUnsigned() {
+    TileValue result = operand(0);
+    const TileValue &amounts = operand(1);
+    unsigned width = widthOf(op->getResult(0));
+    for (size_t i = 0; i < result.size(); ++i)
+      result.ints[i] = wrap(
+          int64_t(unsignedOf(result.ints[i], width) >> amounts.ints[i]), width);
     return finish(std::move(result));
   }
 
