@@ -248,6 +248,51 @@ TEST_F(JitApi, ShortMessageBuffers) {
   EXPECT_EQ(old.length, 99u);
 }
 
+TEST_F(JitApi, SplitsWhatJSONCanSayFromTheScoreRegion) {
+  std::string json, mlir, again;
+  ASSERT_EQ(translate(kSpec, KVC_SPEC_JSON, json), KVC_OK);
+  ASSERT_EQ(translate(kSpec, KVC_SPEC_MLIR, mlir), KVC_OK);
+  const std::string region =
+      "score(%score: f32, %a: i32, %b: i32, %c: i32, %d: i32) {\n"
+      "  kvc.yield %score : f32\n}";
+  const std::string scored = mlir.insert(
+      mlir.find('\n', mlir.rfind("kvc.attention_spec")), " " + region);
+  auto split = [&](const std::string &text) {
+    std::vector<std::pair<std::string, std::string>> parts;
+    kvc_artifacts *made = nullptr;
+    EXPECT_EQ(kvc_split_spec(compiler, text.data(), text.size(), &diag, &made),
+              KVC_OK)
+        << message;
+    const kvc_artifact *list = nullptr;
+    int64_t count = 0;
+    EXPECT_EQ(kvc_artifacts_list(made, &list, &count), KVC_OK);
+    for (int64_t i = 0; i < count; ++i)
+      parts.emplace_back(
+          list[i].name,
+          std::string(static_cast<const char *>(list[i].data), list[i].size));
+    kvc_artifacts_free(made);
+    return parts;
+  };
+  using Parts = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(split(kSpec), (Parts{{"tiny.json", json}}));
+  EXPECT_EQ(split(scored),
+            (Parts{{"tiny.json", json},
+                   {"tiny.score.mlir",
+                    "score(%arg0: f32, %arg1: i32, %arg2: i32, %arg3: i32, "
+                    "%arg4: i32) {\n  kvc.yield %arg0 : f32\n}"}}));
+  EXPECT_EQ(translate(scored, KVC_SPEC_JSON, again), KVC_UNSUPPORTED);
+
+  kvc_artifacts *made = nullptr;
+  EXPECT_EQ(kvc_split_spec(nullptr, kSpec, 1, &diag, &made),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_split_spec(compiler, nullptr, 0, &diag, &made),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_split_spec(compiler, kSpec, 1, &diag, nullptr),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_split_spec(compiler, "{", 1, &diag, &made), KVC_INVALID_DATA);
+  EXPECT_EQ(made, nullptr);
+}
+
 TEST_F(JitApi, RefusesWhatIsNotLoweredYet) {
   std::string text = kSpec;
   const size_t begin = text.find("\"key\""), end = text.find("\"value\"");
