@@ -33,6 +33,8 @@ namespace kvc {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Whole numbers from 0 on that f32 holds.
+constexpr int64_t kCountable = int64_t(1) << 24;
 constexpr double kLargestF32 = std::numeric_limits<float>::max();
 
 /// Exponents of the powers of two that a scale's dtype has.
@@ -209,26 +211,48 @@ private:
   /// zeros.
   Value largestMagnitude() {
     Value amax = this->amax(x());
-    Value tile = x(), number = numbers(tile);
-    Value magnitudes = math::AbsFOp::create(b, tile);
-    Value isLargest =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, magnitudes,
-                              b.broadcast(amax, magnitudes.getType()));
-    Value first =
-        reduce(ReductionKind::MinimumF,
-               b.select(isLargest, number, b.constantLike(tile, kInfinity)));
-    tile = x();
-    Value isFirst =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, numbers(tile),
-                              b.broadcast(first, tile.getType()));
+    // Numbers of the element by each numbering that tells elements apart; one
+    // after the other they say which one comes first.
+    SmallVector<Value, 2> first;
+    auto isFirstSoFar = [&](Value tile, Value is) {
+      for (auto [i, number] : llvm::enumerate(first))
+        is = both(is, equals(numbers(tile, i), number));
+      return is;
+    };
+    while (first.size() < (isCountedTwice() ? 2 : 1)) {
+      Value tile = x();
+      Value is =
+          isFirstSoFar(tile, equals(math::AbsFOp::create(b, tile), amax));
+      first.push_back(reduce(ReductionKind::MinimumF,
+                             b.select(is, numbers(tile, first.size()),
+                                      b.constantLike(tile, kInfinity))));
+    }
+    Value tile = x();
     // One term is no zero, so the sum is that term. A sum of zeros is +0, but
     // for -0 alone in its block.
-    return positive(reduce(ReductionKind::Add,
-                           b.select(isFirst, tile, b.constantLike(tile, 0.0))));
+    return positive(
+        reduce(ReductionKind::Add, b.select(isFirstSoFar(tile, Value()), tile,
+                                            b.constantLike(tile, 0.0))));
   }
 
-  /// The number of each element in its block, token-major.
-  Value numbers(Value tile) {
+  Value equals(Value tile, Value other) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, tile,
+                                 b.broadcast(other, tile.getType()));
+  }
+  /// Null stands for true.
+  Value both(Value one, Value other) {
+    return one ? arith::AndIOp::create(b, one, other).getResult() : other;
+  }
+
+  /// f32 tells 2^24 numbers apart: larger blocks count tokens, then channels.
+  bool isCountedTwice() const {
+    int64_t tokens = scheme.scale->tokens, channels = scheme.blockChannels();
+    return tokens > 1 && channels > 1 && tokens * channels > kCountable;
+  }
+
+  /// The number of each element in its block, token-major; where there are two
+  /// numberings that of its token, or of its channel.
+  Value numbers(Value tile, size_t numbering) {
     auto type = cast<RankedTensorType>(tile.getType());
     auto count = [&](StringRef dim) {
       return b.broadcast(
@@ -236,6 +260,8 @@ private:
               b, b.tile({{dim, extentOf(type, dim)}}, b.getI32Type()))),
           type);
     };
+    if (isCountedTwice())
+      return count(numbering == 0 ? "t" : "e");
     if (!hasDim(type, "t"))
       return count("e");
     if (!hasDim(type, "e")) // One channel.
