@@ -72,6 +72,7 @@ TEST_P(Score, RegionIsItsFunction) {
   const std::string target =
       (cacheNumber + caseNumber) % 2 ? "portable" : "host";
   kvc_compile_options options = testOptionsFor(target);
+  options.kernels = "append,decode,prefill,merge";
   options.tile_tokens = 32;
   options.split_tokens = options.prefill_split_tokens = 64;
   const Engine engine(compiler.get(), joinSpec({json, score.text()}, json),
@@ -107,7 +108,8 @@ TEST(ScoreRegion, IsNoPropertyOfTheCache) {
   const Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
   const CompilerHandle compiler = createCompiler();
   const std::string target = "host";
-  const kvc_compile_options options = testOptionsFor(target);
+  kvc_compile_options options = testOptionsFor(target);
+  options.kernels = "append,decode,prefill,merge";
   const Engine plain(compiler.get(), json, json, options);
   EXPECT_STREQ(plain.table().score, "");
   const Session session(plain, *spec, inputs, RowOrder::Dense, 0);
