@@ -70,6 +70,28 @@ TEST(RawRows, FollowTheFlushRule) {
   EXPECT_EQ(cache.stats().used, 0);
 }
 
+/// The rows that an append codes and those that it stores may both begin and
+/// end inside of pages.
+TEST(RawRows, SufficeForAppendsOfAnySize) {
+  SpecPtr spec = parse(R"({"kvc": 1, "name": "segments",
+    "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16},
+    "io": {"query": "f16"},
+    "key": {"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}},
+    "value": {"codec": "f16"},
+    "segments": {"sink": 3, "recent": 40}, "layout": {"kind": "paged", "page": 8}})");
+  kvc_cache_options options = cacheOptions(spec.get());
+  options.num_pages = 30;
+  options.max_sequences = 1;
+  for (int64_t first = 30; first < 70; ++first)
+    for (int64_t second : {1, 7, 17, 25, 64}) {
+      SCOPED_TRACE(std::to_string(first) + " + " + std::to_string(second));
+      Cache cache(options);
+      const kvc_sequence sequence = cache.create();
+      cache.grow(sequence, first);
+      cache.grow(sequence, second);
+    }
+}
+
 TEST(RawRows, ARollbackRestoresTheEnds) {
   SpecPtr spec = segmentedSpec(R"({"kind": "contiguous"})");
   kvc_cache_options options = cacheOptions(spec.get());

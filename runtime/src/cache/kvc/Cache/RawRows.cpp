@@ -55,8 +55,8 @@ int64_t RawRows::pagesFor(const spec::Spec &spec, int64_t sequences,
   Checked all =
       Checked(2) * divideCeil(tokens, page) +
       Checked(ends) * std::min(sequences, std::max<int64_t>(tokens, 1));
-  return 1 + std::min((each * sequences).saturated() - 1,
-                      std::min(all.saturated(), kMaxInt32 - 1));
+  return 1 + std::min({(each * sequences).saturated(), all.saturated(),
+                       kMaxInt32 - 1});
 }
 
 int64_t RawRows::sinkPages(int64_t length) const {
