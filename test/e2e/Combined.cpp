@@ -42,9 +42,8 @@ std::vector<MatrixCase> kvc::test::combinationCases(uint64_t seed) {
     test.levels = combination.levels();
     test.spec = combination.text(test.name);
     const auto spec = spec::parseSpec(test.spec);
-    // What is valid and refused is not lowered yet; that it is valid is checked
-    // where the rules are.
-    if (!spec || spec::unsupportedReason(*spec))
+    // That it is valid is checked where the rules are.
+    if (!spec)
       continue;
     const bool isDecode = combination.of("batch") == "decode";
     test.kernels =

@@ -204,10 +204,6 @@ Allowed kvc::test::matrixAllowed(std::span<const Property> properties) {
       }
     if (p == "key.rotate" && q == "rope" && a != "none" && b != "none")
       return false;
-    // RoPE's channels are of one part: of two the last ones.
-    if (p == "key.parts" && q == "rope" && a != "one" && b != "none" &&
-        (a == "three" || !b.ends_with("part")))
-      return false;
     // Records are of one token.
     if (p == "order" && (a == "ggml" || a == "token") &&
         q.ends_with(".scale.tokens") && tokensOf(b) > 1)
@@ -396,7 +392,7 @@ std::string tensorText(const Choice &row, const std::string &tensor,
          partText(0, 3,
                   schemeText("int5 none", "f16", "all", "1", "none", "", 3)) +
          ", " + partText(3, channels - 5, ofRow(channels - 8)) + ", " +
-         partText(channels - 5, channels, raw) + "]}";
+         partText(channels - 5, channels, raw) + "]" + rope + "}";
 }
 
 /// [begin, end) of a V that is K's channels.

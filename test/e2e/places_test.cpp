@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Costs pick one place for each scale and zero; here every legal pair of places
-// becomes kernels that run, and all give outputs within the bounds.
+// becomes kernels that run, and all give outputs within the bounds. Outliers
+// leave the codes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +55,15 @@ constexpr SchemeCase kSchemes[] = {
     {"thin_blocks", "f16",
      R"("codec": "int4", "zero": "min", "scale": {"tokens": 1, "channels": 8, "dtype": "f16"})",
      2, 2},
+    {"outliers", "f16",
+     R"("codec": "int4", "zero": "min", "outliers": 3, "scale": {"tokens": 1, "channels": 16, "dtype": "f16"})",
+     3, 3},
+    {"outliers_code", "f32",
+     R"("codec": "int4", "zero": "code", "outliers": 1, "scale": {"tokens": 1, "channels": "all", "dtype": "bf16"})",
+     4, 4},
+    {"outliers_table", "bf16",
+     R"("codec": "lut", "table": [-1, -0.25, 0.5, 1], "zero": "mid", "outliers": 2, "scale": {"tokens": 1, "channels": 32, "dtype": "f32"})",
+     3, 3},
 };
 
 struct Pair {
@@ -106,7 +116,10 @@ public:
   std::unique_ptr<LoadedModule> compile(size_t number, const Pair &pair) {
     mlir::OwningOpRef<mlir::ModuleOp> module = tiles->clone();
     for (const char *kernel : {"decode", "prefill"}) {
-      DequantizeOp op = contractionsOf(*module, kernel)[number].dequantize;
+      CodeContraction contraction = contractionsOf(*module, kernel)[number];
+      DequantizeOp op = contraction.dequantize;
+      if (contraction.patch)
+        contraction.patch.setPlace(number == 0 ? Place::Score : Place::Output);
       op.setScalePlace(pair.scale);
       if (pair.zero)
         op.setZeroPlace(*pair.zero);

@@ -13,6 +13,9 @@
 // so that the codes in a product lie around 0 (SPEC.md section 3) and m is only
 // metadata. What stays in registers is computed as kvc.dequantize says.
 //
+// Outliers that leave the codes take what the codes under them stand for along:
+// those are 0 (SPEC.md section 2), so that it is x' of code 0.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVC/KVCTiles.h"
@@ -47,6 +50,8 @@ public:
         b(contract.getLoc(), at, arith::FastMathFlags::contract) {}
 
   void run() {
+    if (contraction.patch)
+      splitSparse();
     scaleInRegisters = dequantize.getScalePlace() == Place::Register;
     bool zeroLeaves =
         dequantize.getZero() && dequantize.getZeroPlace() != Place::Register;
@@ -66,6 +71,113 @@ public:
   }
 
 private:
+  //===--------------------------------------------------------------------===//
+  // Outliers
+  //===--------------------------------------------------------------------===//
+
+  /// What is contracted becomes the codes' values alone, the outliers' product
+  /// is added: to the scores, or to the sum over tiles, beside which theirs is
+  /// carried, since factors may give that one units of its own.
+  void splitSparse() {
+    PatchOp patch = contraction.patch;
+    Value index = patch.getIndex(), value = patch.getValue();
+    if (Value base = codeZero(index))
+      value = b.sub(value, base);
+    if (contraction.givesScores()) {
+      Value sparse = GatherDotOp::create(
+          b, contract.getType(), joined(contract.getLhs()), index, value);
+      b.setInsertionPointAfter(contract);
+      addTo(contract.getResult(), sparse);
+      b.setInsertionPoint(contract);
+    } else {
+      scatter(index, value);
+    }
+    contract.getRhsMutable().assign(dequantize.getResult());
+    if (patch->use_empty())
+      patch.erase();
+  }
+
+  void scatter(Value index, Value value) {
+    Value p = contract.getLhs(), product = contract.getResult();
+    if (hasDim(product.getType(), "b") && product.hasOneUse())
+      if (auto join = dyn_cast<JoinOp>(*product.user_begin()))
+        product = join.getResult();
+    auto type = cast<RankedTensorType>(product.getType());
+    Value sparse = ScatterDotOp::create(b, type, p, index, value);
+    std::optional<CarriedSum> sum = CarriedSum::of(contract.getResult());
+    if (!sum) {
+      b.setInsertionPointAfterValue(product);
+      addTo(product, sparse);
+      b.setInsertionPoint(contract);
+      return;
+    }
+    b.setInsertionPoint(sum->getLoop());
+    Value zero = b.constantLike(sparse, 0.0);
+    b.setInsertionPoint(contract);
+    Value total = sum->carryBeside(zero, [&](Value before) {
+      b.setInsertionPoint(sum->getLoop().getBody()->getTerminator());
+      return b.add(b.mul(before, b.broadcast(sum->getDecay(), type)), sparse);
+    });
+    b.setInsertionPointAfter(sum->getLoop());
+    addTo(sum->getResult(), total);
+    b.setInsertionPoint(contract);
+  }
+
+  /// `term` is part of `value` for all that read it.
+  void addTo(Value value, Value term) {
+    auto sum = b.add(value, term);
+    value.replaceAllUsesExcept(sum, sum.getDefiningOp());
+  }
+
+  /// Blocks of channels as channels.
+  Value joined(Value rows) {
+    if (!hasDim(rows.getType(), "b"))
+      return rows;
+    if (auto split = rows.getDefiningOp<SplitOp>())
+      return split.getSource();
+    return JoinOp::create(b, rows, "c");
+  }
+
+  /// What code 0 stands for at some channels of each token; null for 0.
+  Value codeZero(Value index) {
+    DequantizeOp op = dequantize;
+    Value base = decodedZero(index);
+    if (base && op.getScale())
+      base = b.mul(base, factorAt(op.getScale(), index));
+    if (!op.getZero())
+      return base;
+    Value zero = factorAt(op.getZero(), index);
+    if (op.getZeroKind() == spec::Zero::Code)
+      zero = b.mul(factorAt(op.getScale(), index), b.mul(zero, -1.0));
+    return base ? b.add(base, zero) : zero;
+  }
+
+  /// What code 0 is before factors; null for 0.
+  Value decodedZero(Value index) {
+    Operation *codes = dequantize.getCodes().getDefiningOp();
+    while (isa_and_present<SplitOp>(codes))
+      codes = codes->getOperand(0).getDefiningOp();
+    if (auto lookup = dyn_cast_if_present<LookupOp>(codes))
+      return b.constantLike(index, lookup.getTable().front());
+    if (auto gather = dyn_cast_if_present<GatherOp>(codes))
+      return PickOp::create(b, gather.getTable(), b.constantLike(index, 0.0));
+    return {};
+  }
+
+  /// A scale or zero of the codes, at some channels of each token.
+  Value factorAt(Value factor, Value index) {
+    Type type = factor.getType(), codes = dequantize.getCodes().getType();
+    bool isByBlocks = hasDim(type, "b");
+    if (!isByBlocks && !hasDim(type, dimsOf(codes).back()))
+      return b.broadcast(factor, index.getType());
+    return PickOp::create(b, factor, index,
+                          isByBlocks ? extentOf(codes, "e") : 1);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Factors
+  //===--------------------------------------------------------------------===//
+
   RankedTensorType f32Like(Value tile) {
     return cloneWithElement(tile.getType(), b.getF32Type());
   }
@@ -339,6 +451,13 @@ private:
       return op.emitOpError(factor)
              << " cannot go to place " << stringifyPlace(place);
     };
+    if (PatchOp patch = contraction.patch) {
+      if (!patch.getPlace())
+        return patch.emitOpError("has no place; run kvc-place-factors first");
+      if (failed(
+              check("outliers", *patch.getPlace(), sparsePlaces(contraction))))
+        return failure();
+    }
     if (op.getScale() &&
         failed(check("scale", *op.getScalePlace(), scalePlaces(contraction))))
       return failure();

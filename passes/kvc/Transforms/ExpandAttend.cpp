@@ -32,7 +32,7 @@
 // the products of rotated channels are far larger and cancel. Smoothing factors
 // are diagonal: each product stays what it was, so K's go to q and V's to o.
 // RoPE differs from token to token: keys are rotated for the scores, and
-// smoothed before that.
+// smoothed before that. The parts that it rotates channels of are one product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +41,7 @@
 #include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Spec/Segments.h"
+#include "kvc/Transforms/ChannelRuns.h"
 #include "kvc/Transforms/ExpandPatterns.h"
 #include "kvc/Transforms/ScoreFunction.h"
 #include "kvc/Transforms/TileBuilder.h"
@@ -60,7 +61,7 @@ namespace {
 struct Rows {
   Value begin;                   ///< First row.
   Value query;                   ///< <r, c>, all channels.
-  SmallVector<Value, 2> queries; ///< Of each part of K: <r, c>.
+  SmallVector<Value, 2> queries; ///< Of each run of K's parts: <r, c>.
   Value position;                ///< <r> i64; null where nothing depends on it.
   Value slope; ///< <r>, in the units of `scoreFactor`; null without ALiBi.
   /// <r>: what scores of large queries are multiplied by, which were divided,
@@ -72,14 +73,6 @@ struct Rows {
 /// What the largest queries are divided by. Times codes, and summed, they are
 /// beyond f32 where scores are not; here and below nothing near it is.
 constexpr double kLargeQuery = 0x1p64;
-
-/// Channels of V that one sum o covers.
-struct Piece {
-  spec::Tensor tensor; ///< Whose part they are of: K's where K is V.
-  unsigned part;
-  int64_t first, count; ///< In the part.
-  int64_t output;       ///< Where the first one is in the output.
-};
 
 /// Where a range of tokens is: in codes, or in raw rows. Only codes of both
 /// begin at whole tiles.
@@ -114,7 +107,7 @@ public:
         attention(spec.attention),
         b(op.getLoc(), builder, arith::FastMathFlags::contract),
         tileRows(*op.getTileRows()), tileTokens(*op.getTileTokens()),
-        pieces(piecesOf(spec)) {}
+        pieces(piecesOf(spec)), keyRuns(keyRunsOf(spec)) {}
 
   void emit() {
     tokenIota = IotaOp::create(b, b.tile({token()}, b.getI32Type()));
@@ -145,23 +138,6 @@ private:
     return spec::schemeOf(spec, piece.tensor)->parts[piece.part];
   }
 
-  static SmallVector<Piece, 2> piecesOf(const spec::Spec &spec) {
-    SmallVector<Piece, 2> pieces;
-    std::optional<std::array<int64_t, 2>> range = spec.attention.valueIsKey;
-    spec::Tensor tensor = range ? spec::Tensor::Key : spec::Tensor::Value;
-    int64_t begin = range ? (*range)[0] : 0,
-            end = range ? (*range)[1] : spec.attention.valueDim;
-    for (auto [i, part] :
-         llvm::enumerate(spec::schemeOf(spec, tensor)->parts)) {
-      int64_t first = std::max(begin, part.begin),
-              last = std::min(end, part.end);
-      if (first < last)
-        pieces.push_back({tensor, unsigned(i), first - part.begin, last - first,
-                          first - begin});
-    }
-    return pieces;
-  }
-
   /// Loads what the parts of a tensor take beside k and v.
   void loadGiven(spec::Tensor tensor, StringRef channels) {
     const spec::Scheme &scheme = *spec::schemeOf(spec, tensor);
@@ -171,13 +147,6 @@ private:
   }
   const SchemeTiles &givenOf(spec::Tensor tensor, unsigned part) const {
     return given[size_t(tensor)][part];
-  }
-
-  /// Whether K's RoPE rotates channels of a part: all of them are in it.
-  bool isRoped(unsigned part) const {
-    return spec.key.rope &&
-           spec.key.rope->offset >= spec.key.parts[part].begin &&
-           spec.key.rope->offset < spec.key.parts[part].end;
   }
 
   void emitRowTile(Value begin) {
@@ -275,13 +244,14 @@ private:
         op.getRowEnd(), op.getKvHead(), attention.group());
     if (spec.io.query != spec::DType::F16)
       divideLarge(rows);
-    for (auto [i, key] : llvm::enumerate(spec.key.parts)) {
-      Value ofPart = b.slice(rows.query, key.begin, key.channels(), "c");
-      auto part = unsigned(i);
-      Value smooth = givenOf(spec::Tensor::Key, part).smooth;
-      if (smooth && !isRoped(part))
-        ofPart = b.mul(ofPart, smooth);
-      rows.queries.push_back(ofPart);
+    for (const KeyRun &run : keyRuns) {
+      int64_t begin = spec.key.parts[run.first].begin,
+              end = spec.key.parts[run.end - 1].end;
+      Value ofRun = b.slice(rows.query, begin, end - begin, "c");
+      Value smooth = givenOf(spec::Tensor::Key, run.first).smooth;
+      if (smooth && !run.isRoped)
+        ofRun = b.mul(ofRun, smooth);
+      rows.queries.push_back(ofRun);
     }
     Value number;
     if (needsPositions() || usesInScore(ScoreArgument::Head))
@@ -588,22 +558,36 @@ private:
                : x;
   }
 
-  /// Keys as the scores take them: a part in full where RoPE rotates it. The
-  /// first channel is channel `begin`.
+  /// Channel 0 of `x` is channel `begin` of the key.
   Value emitRope(Value x, Value start, int64_t begin) {
     const spec::Rope &rope = *spec.key.rope;
     return RopeOp::create(b, x.getType(), x, start, rope.pairs, rope.dims,
                           rope.offset - begin, llvm::APFloat(rope.theta));
   }
-  Value emitRoped(unsigned part, Value x, const KeyTile &tile) {
+  /// Keys as the scores take them, one tile for each product.
+  SmallVector<Value> emitRoped(ArrayRef<Value> keys, const KeyTile &tile) {
     if (tile.source.keyIsRaw)
-      return spec.key.rope ? emitRope(x, tile.start, 0) : x;
-    if (!isRoped(part))
-      return x;
-    x = joined(x);
-    if (Value smooth = givenOf(spec::Tensor::Key, part).smooth)
-      x = b.mul(x, smooth);
-    return emitRope(x, tile.start, spec.key.parts[part].begin);
+      return {spec.key.rope ? emitRope(keys.front(), tile.start, 0)
+                            : keys.front()};
+    SmallVector<Value> result;
+    for (const KeyRun &run : keyRuns) {
+      if (!run.isRoped) {
+        result.push_back(keys[run.first]);
+        continue;
+      }
+      SmallVector<Value> together;
+      for (unsigned part = run.first; part < run.end; ++part) {
+        Value x = joined(keys[part]);
+        if (Value smooth = givenOf(spec::Tensor::Key, part).smooth)
+          x = b.mul(x, smooth);
+        together.push_back(x);
+      }
+      Value x = together.size() == 1 ? together.front()
+                                     : ConcatOp::create(b, together);
+      result.push_back(
+          emitRope(x, tile.start, spec.key.parts[run.first].begin));
+    }
+    return result;
   }
 
   Value emitScores(const Rows &rows, ArrayRef<Value> keys,
@@ -611,8 +595,8 @@ private:
     Value scores, start = tile.start;
     ArrayRef<Value> queries =
         tile.source.keyIsRaw ? ArrayRef(rows.query) : ArrayRef(rows.queries);
-    for (auto [i, given, key] : llvm::enumerate(queries, keys)) {
-      Value query = given, x = emitRoped(unsigned(i), key, tile);
+    for (auto [given, x] : llvm::zip_equal(queries, emitRoped(keys, tile))) {
+      Value query = given;
       if (hasDim(x.getType(), "b"))
         query = splitQuery(query, extentOf(x.getType(), "b"));
       Value ofPart =
@@ -767,7 +751,8 @@ private:
   const spec::Attention &attention;
   TileBuilder b;
   int64_t tileRows, tileTokens;
-  SmallVector<Piece, 2> pieces; ///< Of V, in the order of their channels.
+  SmallVector<Piece, 2> pieces;         ///< Of V.
+  SmallVector<KeyRun, 2> keyRuns;       ///< Of K.
   SmallVector<SchemeTiles, 2> given[2]; ///< By tensor and part.
   Value tokenIota;                      ///< <t> i32.
   Value rowCount;                       ///< Rows of the work item.

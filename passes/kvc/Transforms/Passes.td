@@ -90,7 +90,8 @@ def PlaceFactors : Pass<"kvc-place-factors", "::mlir::func::FuncOp"> {
   let description = [{
     For each contraction of a `kvc.dequantize`, lists the legal places of its scale
     and its zero by their index sets, counts what each costs, and writes the
-    cheapest into `scale_place` and `zero_place`. A place that is already there is
+    cheapest into `scale_place` and `zero_place`; of a `kvc.patch` between the two,
+    which outliers make, first into its `place`. A place that is already there is
     kept if it is legal and is an error otherwise. Changes no code.
   }];
   let options = [
@@ -105,7 +106,8 @@ def ApplyPlacement : Pass<"kvc-apply-placement", "::mlir::func::FuncOp"> {
   let description = [{
     Obeys the places that `kvc-place-factors` wrote (level 1 to level 2). What is
     contracted afterwards are centred codes, so zeros become products of metadata
-    with sums of queries or probabilities. A `kvc.dequantize` that nothing
+    with sums of queries or probabilities. Outliers that leave the codes become
+    `kvc.gather_dot` and `kvc.scatter_dot`. A `kvc.dequantize` that nothing
     contracts is opened as it is written. Where probabilities meet scales that may
     be as small as f32s are, they are enlarged by a power of two, which the sum over
     tiles loses behind its loop.

@@ -46,6 +46,16 @@ public:
 private:
   LogicalResult place(CodeContraction contraction) {
     DequantizeOp op = contraction.dequantize;
+    if (PatchOp patch = contraction.patch) {
+      std::optional<Place> given = patch.getPlace();
+      patch.removePlaceAttr();
+      FailureOr<Place> sparse =
+          choose(contraction, "outliers", patch.getIndex(), given,
+                 sparsePlaces(contraction));
+      if (failed(sparse))
+        return failure();
+      patch.setPlace(*sparse);
+    }
     if (!op.getScale())
       return success();
     FailureOr<Place> scale =

@@ -27,6 +27,9 @@ constexpr double kIntegerProduct = 0.5, kFloatProduct = 1.0, kPanel = 3.0;
 // Another set of weights is scaled, searched for its maximum, rounded and
 // stored.
 constexpr double kWeights = 4.0;
+// Outliers go one by one where dense elements fill 16 lanes: a few loads and a
+// product to be gathered, a store besides to be scattered or put in its place.
+constexpr double kGathered = 16, kScattered = 48;
 
 struct Extents {
   double rows, tokens, channels, blocks;
@@ -110,15 +113,22 @@ void insertByCost(SmallVector<PlaceCost> &places, PlaceCost place) {
 SmallVector<CodeContraction> codeContractionsIn(Operation *function) {
   SmallVector<CodeContraction> found;
   function->walk([&](ContractOp contract) {
-    if (auto dequantize = contract.getRhs().getDefiningOp<DequantizeOp>())
-      found.push_back({contract, dequantize});
+    Value x = contract.getRhs();
+    auto patch = x.getDefiningOp<PatchOp>();
+    if (patch)
+      x = patch.getDense();
+    if (auto dequantize = x.getDefiningOp<DequantizeOp>())
+      found.push_back({contract, dequantize, patch});
   });
   return found;
 }
 
 bool CodeContraction::isShared() const {
   DequantizeOp op = dequantize;
-  return !op->hasOneUse();
+  PatchOp outliers = patch;
+  return !op->hasOneUse() ||
+         (outliers &&
+          (!outliers->hasOneUse() || outliers.getPlace() == Place::Register));
 }
 
 bool CodeContraction::givesScores() const {
@@ -192,6 +202,35 @@ SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
       insertByCost(places, {Place::Partial, e.rows * e.tokens * 2 * e.blocks});
   }
   insertByCost(places, {Place::Register, registerCost(e)});
+  return places;
+}
+
+/// Cheapest places of what stands on the codes.
+static double factorCost(const CodeContraction &contraction) {
+  DequantizeOp dequantize = contraction.dequantize;
+  if (!dequantize.getScale())
+    return 0;
+  PlaceCost scale = scalePlaces(contraction).front();
+  double cost = scale.cost;
+  if (dequantize.getZero())
+    cost += zeroPlaces(contraction, scale.place).front().cost;
+  return cost;
+}
+
+SmallVector<PlaceCost> sparsePlaces(const CodeContraction &contraction) {
+  Extents e = extentsOf(contraction);
+  PatchOp patch = contraction.patch;
+  double outliers = e.tokens * extentOf(patch.getIndex().getType(), "o");
+  SmallVector<PlaceCost> places;
+  bool givesScores = contraction.givesScores();
+  // Codes that nothing but the product reads.
+  if (!contraction.isShared()) {
+    double each = givesScores ? kGathered : kScattered;
+    places.push_back({givesScores ? Place::Score : Place::Output,
+                      e.rows * outliers * each + factorCost(contraction)});
+  }
+  insertByCost(places,
+               {Place::Register, outliers * kScattered + registerCost(e)});
   return places;
 }
 

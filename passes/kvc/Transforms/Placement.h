@@ -17,6 +17,11 @@
 //   zero   sum A m   = sum_Y m sum_{X - Y} A     without codes: a product of
 //                                                metadata with sums of A
 //
+// Outliers that stand in the place of codes' values leave them too, as the
+// product with what they are more than the codes under them stand for:
+//
+//   sparse sum A patch(x, v) = sum A x + sum_o A (v - x)[o]
+//
 // What a placement costs decides among the legal ones (PlaceFactors.cpp); the
 // rewrites obey the decision (ApplyPlacement.cpp).
 //
@@ -36,8 +41,10 @@ namespace kvc {
 struct CodeContraction {
   ContractOp contract;
   DequantizeOp dequantize;
+  PatchOp patch; ///< What puts outliers between the two, or null.
 
-  /// Something else reads the dequantised values too: they stay what they are.
+  /// Something else reads the dequantised values too, outliers put in registers
+  /// among them: they stay what they are.
   bool isShared() const;
   /// Keys are contracted over channels and give scores, values over tokens.
   bool givesScores() const;
@@ -45,7 +52,8 @@ struct CodeContraction {
   llvm::SmallVector<llvm::StringRef> contracted() const;
 };
 
-/// The contractions in `function` whose right side is a kvc.dequantize.
+/// The contractions in `function` whose right side is a kvc.dequantize, or a
+/// kvc.patch of one.
 llvm::SmallVector<CodeContraction>
 codeContractionsIn(mlir::Operation *function);
 
@@ -62,6 +70,11 @@ llvm::SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction);
 /// there.
 llvm::SmallVector<PlaceCost> zeroPlaces(const CodeContraction &contraction,
                                         Place scale);
+
+/// The legal places of the outliers, if there are some: as `Place::Score` or
+/// `Place::Output` a product of their own. What the factors cost is part of it,
+/// since values with outliers in them have theirs too.
+llvm::SmallVector<PlaceCost> sparsePlaces(const CodeContraction &contraction);
 
 /// Whether the scales, as a cache stores them, may be as small as f32s are:
 /// p * scale may underflow.

@@ -45,8 +45,6 @@ def nested(levels):
 
 
 TEXT = as_text(SPEC)
-HALVES = [{"channels": [0, 8], "codec": "f16"}, {"channels": [8, 16], "codec": "f16"}]
-ROPED_PARTS = {"parts": HALVES, "rope": {"style": "half", "dims": 16}}
 
 SPECS = [
     bad_spec("empty file", "", b""),
@@ -88,7 +86,6 @@ SPECS = [
     bad_spec("page no power of two", "page", spec(layout__page=48)),
     bad_spec("paged without page", "page", spec(layout__page=None)),
     bad_spec("unknown order", "order", spec(layout__order="nhdc")),
-    bad_spec("not lowered yet", "not lowered yet", spec(key=ROPED_PARTS)),
     bad_spec("MLIR that is none", "", b"func.func @f("),
     bad_spec("MLIR without a spec", "", b"module {}\n"),
 ]

@@ -60,3 +60,13 @@ func.func @illegal_zero(%p: !p, %u: !u, %s: !t, %z: !t) -> !o {
   %y = kvc.contract %p, %x : !p, !x to !o
   return %y : !o
 }
+
+// -----
+
+func.func @outliers_without_place(%q: tensor<4x128xf32, #kvc.dims<r, c>>, %u: tensor<64x128xi8, #kvc.dims<t, c>>, %s: tensor<64xf32, #kvc.dims<t>>, %i: tensor<64x2xf32, #kvc.dims<t, o>>) -> tensor<4x64xf32, #kvc.dims<r, t>> {
+  %x = kvc.dequantize %u, %s {scale_place = #kvc.place<score>} : tensor<64x128xi8, #kvc.dims<t, c>>, tensor<64xf32, #kvc.dims<t>> to tensor<64x128xf32, #kvc.dims<t, c>>
+  // expected-error @+1 {{'kvc.patch' op has no place; run kvc-place-factors first}}
+  %k = kvc.patch %x, %i, %i : tensor<64x128xf32, #kvc.dims<t, c>>, tensor<64x2xf32, #kvc.dims<t, o>>
+  %y = kvc.contract %q, %k : tensor<4x128xf32, #kvc.dims<r, c>>, tensor<64x128xf32, #kvc.dims<t, c>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  return %y : tensor<4x64xf32, #kvc.dims<r, t>>
+}

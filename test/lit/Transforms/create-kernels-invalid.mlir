@@ -21,18 +21,6 @@ module {
 
 // -----
 
-// A valid spec that is not lowered yet.
-
-#refused = #kvc.spec<name = "refused",
-  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
-  io = #kvc.io<{query = "f16"}>,
-  key = #kvc.scheme<{parts = [{channels = [0, 32], codec = "f16"}, {channels = [32, 64], codec = "f16"}], rope = {dims = 64, style = "half"}}>,
-  value = #kvc.scheme<{codec = "f16"}>>
-// expected-error @+1 {{'kvc.attention_spec' op not lowered yet: rope across parts}}
-kvc.attention_spec @refused #refused
-
-// -----
-
 // A name that is taken.
 
 #f16 = #kvc.spec<name = "f16",

@@ -100,3 +100,30 @@ func.func @attend_parts(%cache: !kvc.cache<#parts>, %q: memref<?x?x64xf16, strid
       : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#parts>, memref<?x64xf32>, memref<?xf32>
   return
 }
+
+// The parts that RoPE rotates channels of are one product; others have theirs.
+
+#roped = #kvc.spec<name = "roped", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 64}>, io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{parts = [{channels = [0, 16], codec = "f16"}, {channels = [16, 40], codec = "f16"}, {channels = [40, 64], codec = "bf16", smooth = true}],
+    rope = {dims = 32, offset = 32, style = "half"}}>,
+  value = #kvc.scheme<{codec = "f16"}>>
+
+// CHECK-LABEL: func.func @attend_roped(
+// CHECK: %[[Q:.*]] = kvc.load_query
+// CHECK: %[[Q0:.*]] = kvc.slice %[[Q]] : {{.*}} to tensor<4x16xf32, #kvc.dims<r, c>>
+// CHECK: %[[Q1:.*]] = kvc.slice %[[Q]] {first = 16 : i64} : {{.*}} to tensor<4x48xf32, #kvc.dims<r, c>>
+// CHECK: %[[K0:.*]] = kvc.dequantize
+// CHECK: %[[K1:.*]] = kvc.dequantize
+// CHECK: %[[K2:.*]] = kvc.dequantize
+// CHECK: %[[SMOOTHED:.*]] = arith.mulf %[[K2]],
+// CHECK: %[[BOTH:.*]] = kvc.concat %[[K1]], %[[SMOOTHED]] : {{.*}} to tensor<64x48xf32, #kvc.dims<t, c>>
+// CHECK: %[[ROPED:.*]] = kvc.rope %[[BOTH]] at %{{.*}} {dims = 32 : i64, offset = 16 : i64
+// CHECK: kvc.contract %[[Q0]], %[[K0]]
+// CHECK: kvc.contract %[[Q1]], %[[ROPED]]
+func.func @attend_roped(%cache: !kvc.cache<#roped>, %q: memref<?x?x64xf16, strided<[?, ?, 1]>>, %out: memref<?x64xf32>, %lse: memref<?xf32>,
+    %head: index, %queries: index, %length: index, %row: index, %row_end: index, %key: index, %key_end: index) {
+  kvc.attend %q, %cache[%head] rows(%row to %row_end of %queries) keys(%key to %key_end of %length) into %out, %lse
+      {tile_rows = 4, tile_tokens = 64}
+      : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#roped>, memref<?x64xf32>, memref<?xf32>
+  return
+}

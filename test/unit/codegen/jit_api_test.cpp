@@ -293,21 +293,6 @@ TEST_F(JitApi, SplitsWhatJSONCanSayFromTheScoreRegion) {
   EXPECT_EQ(made, nullptr);
 }
 
-TEST_F(JitApi, RefusesWhatIsNotLoweredYet) {
-  std::string text = kSpec;
-  const size_t begin = text.find("\"key\""), end = text.find("\"value\"");
-  text.replace(begin, end - begin, R"("key": {
-    "parts": [{"channels": [0, 16], "codec": "f16"},
-              {"channels": [16, 32], "codec": "f16"}],
-    "rope": {"style": "half", "dims": 32}}, )");
-  kvc_jit_module *module = nullptr;
-  EXPECT_EQ(kvc_compile_jit(compiler, text.data(), text.size(), nullptr, &diag,
-                            &module),
-            KVC_UNSUPPORTED);
-  EXPECT_NE(std::string(message).find("not lowered yet"), std::string::npos)
-      << message;
-}
-
 TEST_F(JitApi, RemarksNameTheirKernel) {
   std::vector<std::string> remarks;
   kvc_compile_options options = {};

@@ -170,12 +170,17 @@ partsOf(std::initializer_list<std::pair<const char *, int64_t>> parts) {
 }
 
 std::vector<std::string> kvc::test::partitionNames() {
-  return {"parts", "shared", "shared_slice", "shared_parts", "outliers"};
+  return {"parts",    "shared",        "shared_slice",   "shared_parts",
+          "outliers", "outliers_code", "outliers_table", "outliers_static"};
 }
 
 Case kvc::test::makePartitioned(const std::string &partition,
                                 const std::string &variant) {
-  Case c = makeCase("int4_min_16", variant);
+  const char *scheme = partition == "outliers_code"     ? "int4_code_16"
+                       : partition == "outliers_table"  ? "int4_16"
+                       : partition == "outliers_static" ? "int4_static_1"
+                                                        : "int4_min_16";
+  Case c = makeCase(scheme, variant);
   c.name = partition + "/" + variant;
   spec::Attention &attention = c.spec.attention;
   auto share = [&](int64_t begin, int64_t end) {
@@ -183,9 +188,18 @@ Case kvc::test::makePartitioned(const std::string &partition,
     attention.valueDim = end - begin;
     c.spec.value.reset();
   };
-  if (partition == "outliers") {
-    c.spec.key.parts.front().outliers = 3;
-    c.spec.value->parts.front().outliers = 1;
+  if (partition.starts_with("outliers")) {
+    for (spec::Scheme *tensor : {&c.spec.key, &*c.spec.value}) {
+      spec::PartScheme &part = tensor->parts.front();
+      part.outliers = tensor == &c.spec.key ? 3 : 1;
+      // Code 0 stands for something.
+      if (partition == "outliers_table" || partition == "outliers_static") {
+        part.codec = {};
+        part.codec.kind = spec::CodecKind::Lut;
+        part.codec.bits = 2;
+        part.codec.table = {-0.75, 0, 0.5, 1};
+      }
+    }
   } else if (partition == "parts") {
     c.spec.key = partsOf({{"int8", 16}, {"f16", 24}, {"int4_min_8", 64}});
     c.spec.value = partsOf({{"int8_min_32", 64}, {"bf16", 96}});

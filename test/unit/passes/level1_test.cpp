@@ -173,16 +173,21 @@ TEST_P(Level1, IsAttentionOverSmoothedChannelsAndRotatedPositions) {
 }
 
 TEST_P(Level1, IsAttentionOverSmoothedParts) {
+  // In one part, and across them.
+  const spec::Rope inside{false, 8, 16, 10000}, across{true, 34, 12, 10000};
   for (const std::string &partition : partitionNames())
-    for (bool isRoped : {false, true}) {
+    for (const std::optional<spec::Rope> &rope :
+         {std::optional<spec::Rope>(), std::optional(inside),
+          std::optional(across)}) {
       Case c = makePartitioned(partition, GetParam());
-      if (isRoped)
-        c.spec.key.rope = spec::Rope{false, 8, 16, 10000};
+      c.spec.key.rope = rope;
       for (spec::PartScheme &part : c.spec.key.parts)
         part.smooth = true;
       if (c.spec.value)
         c.spec.value->parts.back().smooth = true;
-      SCOPED_TRACE(c.name + (isRoped ? ", roped" : ""));
+      SCOPED_TRACE(
+          c.name +
+          (rope ? ", roped from " + std::to_string(rope->offset) : ""));
       Sequence sequence(c.spec, c.lengths, 1);
       OwningOpRef<ModuleOp> module = makeKernels(*context, c.spec);
       ASSERT_TRUE(module);

@@ -263,15 +263,6 @@ TEST(Cache, OptionsAreChecked) {
   EXPECT_EQ(kvc_cache_create(nullptr, message.get(), &cache),
             KVC_INVALID_ARGUMENT);
   EXPECT_EQ(kvc_cache_free(nullptr), KVC_OK);
-  SpecPtr refused = parse(R"({"kvc": 1, "name": "roped parts",
-    "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16},
-    "io": {"query": "f16"}, "value": {"codec": "f16"},
-    "key": {"parts": [{"channels": [0, 8], "codec": "f16"},
-                      {"channels": [8, 16], "codec": "f16"}],
-            "rope": {"style": "half", "dims": 16}}})");
-  options.device = nullptr;
-  options.spec = refused.get();
-  refuses(options, "options.spec: not lowered yet", KVC_UNSUPPORTED);
 }
 
 TEST(Cache, InputsOfSchemesAreCheckedAndCopied) {

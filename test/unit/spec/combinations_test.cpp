@@ -53,22 +53,14 @@ TEST(Combinations, OfAnyThreeAreRefusedByARuleThatTheyBreak) {
 
 TEST(Combinations, OfAnyThreeThatFitAreAccepted) {
   const std::vector<Combination> all = validCombinations();
-  std::map<std::string, int> notLowered;
-  size_t lowered = 0;
   for (const Combination &combination : all) {
     const std::string text = combination.text("valid");
     const spec::Expected<Spec> spec = parseSpec(text);
     ASSERT_TRUE(spec) << spec.error().str() << "\n" << text;
-    if (const char *reason = unsupportedReason(*spec))
-      ++notLowered[reason];
-    else
-      ++lowered;
+    EXPECT_EQ(unsupportedReason(*spec), nullptr) << text;
   }
-  EXPECT_GE(lowered, 1500U);
-  std::cout << all.size() << " valid combinations, " << lowered
-            << " of them run\n";
-  for (const auto &[reason, count] : notLowered)
-    std::cout << count << " " << reason << "\n";
+  EXPECT_GE(all.size(), 1500U);
+  std::cout << all.size() << " valid combinations\n";
 }
 
 } // namespace

@@ -143,7 +143,7 @@ def KVC_Place : I32EnumAttr<"Place", "place of a factor", [
 def KVC_PlaceAttr : EnumAttr<KVC_Dialect, KVC_Place, "place"> {
   let summary = "Where a factor of a dequantisation is applied.";
   let description = [{
-    | place | the factor multiplies, or the zero is added to |
+    | place | the factor multiplies, or the zero or the outliers' product is added to |
     |---|---|
     | `register` | the dequantised tile, element by element |
     | `score` | the score tile, once per (row, token) |

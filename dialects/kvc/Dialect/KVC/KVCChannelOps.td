@@ -108,4 +108,34 @@ def KVC_SliceOp : KVC_Op<"slice", [Pure]> {
   let hasFolder = 1;
 }
 
+def KVC_ConcatOp : KVC_Op<"concat", [Pure]> {
+  let summary = "Ranges of channels beside each other.";
+  let description = [{
+    The channels of the first source, then those of the second, ..
+
+    | value | example | element |
+    |---|---|---|
+    | sources | <t, c> | any |
+    | result | <t, c> | the sources' |
+
+    - C1: the element types agree.
+    - C2: the sources have the result's dims but for the last one.
+    - C3: the last extents of the sources make up the result's.
+
+    Example:
+
+    ```mlir
+    %x = kvc.concat %k0, %k1 : tensor<64x512xf32, #kvc.dims<t, c>>, tensor<64x64xf32, #kvc.dims<t, c>> to tensor<64x576xf32, #kvc.dims<t, c>>
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<KVC_Tile>, "ranges of channels">:$sources);
+  let results = (outs KVC_Tile:$result);
+  let assemblyFormat = "$sources attr-dict `:` type($sources) `to` type($result)";
+  let builders = [
+    /// The channels are called as those of the first source.
+    OpBuilder<(ins "::mlir::ValueRange":$sources)>
+  ];
+  let hasVerifier = 1;
+}
+
 #endif // KVC_DIALECT_KVC_KVCCHANNELOPS_TD

@@ -31,18 +31,37 @@ LogicalResult FindOutliersOp::verify() {
   return success();
 }
 
-LogicalResult PickOp::verify() {
-  if (failed(verifyRow(*this, getSource().getType()))) // C1
-    return failure();
-  if (getType().getRank() != 1) // C2
-    return emitOpError("expected an index with one dim, got ") << getType();
+/// <t, o> or <o>.
+static LogicalResult verifyIndex(Operation *op, RankedTensorType index) {
+  if (index.getRank() > 2)
+    return op->emitOpError("expected an index with one dim or two, got ")
+           << index;
   return success();
+}
+
+LogicalResult PickOp::verify() {
+  RankedTensorType source = getSource().getType(), index = getType();
+  if (failed(verifyIndex(*this, index))) // C1
+    return failure();
+  SmallVector<TileDim> dims = tileDimsOf(source);
+  for (const TileDim &dim : ArrayRef(dims).drop_back())
+    if (dim.second != 1 &&
+        (index.getRank() == 1 || dim != tileDimsOf(index).front())) // C2
+      return emitOpError("expected a source with dims of the index or of one "
+                         "element before its last, got ")
+             << source;
+  return success();
+}
+
+void PatchOp::build(OpBuilder &builder, OperationState &state, Value dense,
+                    Value index, Value value) {
+  build(builder, state, dense, index, value, PlaceAttr());
 }
 
 LogicalResult PatchOp::verify() {
   RankedTensorType dense = getType(), index = getIndex().getType();
-  if (index.getRank() > 2) // C1
-    return emitOpError("expected an index with one dim or two, got ") << index;
+  if (failed(verifyIndex(*this, index))) // C1
+    return failure();
   int64_t tokens = index.getRank() - 1, channels = dense.getRank() - tokens;
   if (channels < 1 || channels > 2 ||
       (tokens && tileDimsOf(index).front() != tileDimsOf(dense).front())) // C2
@@ -50,6 +69,33 @@ LogicalResult PatchOp::verify() {
            << (tokens ? "the index's first dim, then " : "")
            << "one or two dims of channels, got " << dense;
   return success();
+}
+
+/// `wide` has the first dim of `rows`, then that of `index`; all have two dims.
+static LogicalResult verifySparseDot(Operation *op, StringRef name,
+                                     RankedTensorType wide,
+                                     RankedTensorType rows,
+                                     RankedTensorType index) {
+  for (RankedTensorType tile : {wide, rows, index})
+    if (tile.getRank() != 2) // C1
+      return op->emitOpError("expected tiles of two dims, got ") << tile;
+  SmallVector<TileDim> expected = {tileDimsOf(rows).front(),
+                                   tileDimsOf(index).front()};
+  if (tileDimsOf(wide) != expected) // C2
+    return op->emitOpError("expected ")
+           << name << " of " << expected[0].second << " rows and "
+           << expected[1].second << " tokens, got " << wide;
+  return success();
+}
+
+LogicalResult GatherDotOp::verify() {
+  return verifySparseDot(*this, "a result", getType(), getRows().getType(),
+                         getIndex().getType());
+}
+
+LogicalResult ScatterDotOp::verify() {
+  return verifySparseDot(*this, "rows", getRows().getType(), getType(),
+                         getIndex().getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,15 +46,17 @@ def KVC_FindOutliersOp : KVC_Op<"find_outliers", [Pure]> {
 def KVC_PickOp : KVC_Op<"pick", [Pure, AllTypesMatch<["index", "result"]>]> {
   let summary = "The elements of some channels.";
   let description = [{
-    result[o] = source[0, index[o]].
+    result[.., o] = source[.., index[.., o] / width]: an element of the source is
+    that of `width` channels.
 
     | value | shape | element |
     |---|---|---|
-    | source | <b, e> with one block, or <t, c> with one token | f32 |
-    | index, result | <o> | f32 |
+    | source | <t, c>, <t, b>, <c> or <b>; or <b, e> with one block | f32 |
+    | index, result | <t, o>, or <o> | f32 |
 
-    - C1: the source has two dims, the first of extent 1.
-    - C2: index and result have one dim.
+    - C1: index and result have one dim, or two.
+    - C2: the source's dims but the last have one element, or are the first of the
+      two.
 
     Example:
 
@@ -62,7 +64,9 @@ def KVC_PickOp : KVC_Op<"pick", [Pure, AllTypesMatch<["index", "result"]>]> {
     %v = kvc.pick %x at %i : tensor<1x128xf32, #kvc.dims<b, e>>, tensor<2xf32, #kvc.dims<o>>
     ```
   }];
-  let arguments = (ins Arg<KVC_F32Tile, "channels">:$source, Arg<KVC_F32Tile, "numbers of channels">:$index);
+  let arguments = (ins
+    Arg<KVC_F32Tile, "channels, or blocks of them">:$source, Arg<KVC_F32Tile, "numbers of channels">:$index,
+    DefaultValuedAttr<I64Attr, "1">:$width);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = "$source `at` $index attr-dict `:` type($source) `,` type($index)";
   let hasVerifier = 1;
@@ -72,7 +76,9 @@ def KVC_PatchOp : KVC_Op<"patch", [Pure, AllTypesMatch<["dense", "result"]>, All
   let summary = "Puts values in the place of some channels.";
   let description = [{
     `dense`, but result[.., index[.., o]] = value[.., o]. Indices beyond the
-    channels name none.
+    channels name none. `place` says whether it stays so (`register`) or a product
+    becomes one with `dense` and one with the values (`score`, `output`), once that
+    is planned.
 
     | value | shape | element |
     |---|---|---|
@@ -91,11 +97,76 @@ def KVC_PatchOp : KVC_Op<"patch", [Pure, AllTypesMatch<["dense", "result"]>, All
   }];
   let arguments = (ins
     Arg<KVC_F32Tile, "all channels">:$dense, Arg<KVC_F32Tile, "numbers of channels">:$index,
-    Arg<KVC_F32Tile, "their values">:$value);
+    Arg<KVC_F32Tile, "their values">:$value, OptionalAttr<KVC_PlaceAttr>:$place);
   let results = (outs KVC_F32Tile:$result);
   let assemblyFormat = "$dense `,` $index `,` $value attr-dict `:` type($dense) `,` type($index)";
+  let builders = [
+    /// The place is left open.
+    OpBuilder<(ins "::mlir::Value":$dense, "::mlir::Value":$index, "::mlir::Value":$value)>
+  ];
   let hasVerifier = 1;
 }
+
+def KVC_GatherDotOp : KVC_Op<"gather_dot", [Pure, AllTypesMatch<["index", "value"]>]> {
+  let summary = "Products of rows with a few channels of each token.";
+  let description = [{
+    result[r, t] = sum over o of rows[r, index[t, o]] * value[t, o].
+
+    | value | shape | element |
+    |---|---|---|
+    | rows | <r, c> | f32 |
+    | index, value | <t, o> | f32 |
+    | result | <r, t> | f32 |
+
+    - C1: rows, index and result have two dims.
+    - C2: the result has the rows' first dim and the index's first dim.
+
+    Example:
+
+    ```mlir
+    %s = kvc.gather_dot %q, %i, %v : tensor<4x128xf32, #kvc.dims<r, c>>, tensor<64x2xf32, #kvc.dims<t, o>> to tensor<4x64xf32, #kvc.dims<r, t>>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_F32Tile, "rows of all channels">:$rows, Arg<KVC_F32Tile, "numbers of channels">:$index,
+    Arg<KVC_F32Tile, "their values">:$value);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$rows `,` $index `,` $value attr-dict `:` type($rows) `,` type($index) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def KVC_ScatterDotOp : KVC_Op<"scatter_dot", [Pure, AllTypesMatch<["index", "value"]>]> {
+  let summary = "Sums over tokens of which each has a few channels.";
+  let description = [{
+    result[r, c] = sum over all t and o with index[t, o] = c of
+    rows[r, t] * value[t, o].
+
+    | value | shape | element |
+    |---|---|---|
+    | rows | <r, t> | f32 |
+    | index, value | <t, o> | f32 |
+    | result | <r, d> | f32 |
+
+    - C1: rows, index and result have two dims.
+    - C2: the rows have the result's first dim and the index's first dim.
+
+    Example:
+
+    ```mlir
+    %o = kvc.scatter_dot %p, %i, %v : tensor<4x64xf32, #kvc.dims<r, t>>, tensor<64x2xf32, #kvc.dims<t, o>> to tensor<4x128xf32, #kvc.dims<r, d>>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_F32Tile, "rows of all tokens">:$rows, Arg<KVC_F32Tile, "numbers of channels">:$index,
+    Arg<KVC_F32Tile, "their values">:$value);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = "$rows `,` $index `,` $value attr-dict `:` type($rows) `,` type($index) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
 
 def KVC_LoadOutlierIndicesOp : KVC_LoadFromCacheOp<"load_outlier_indices", KVC_F32Tile> {
   let summary = "Loads the numbers of the channels kept apart.";

@@ -245,6 +245,41 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// concat
+//===----------------------------------------------------------------------===//
+
+void ConcatOp::build(OpBuilder &builder, OperationState &state,
+                     ValueRange sources) {
+  SmallVector<TileDim> dims = tileDimsOf(sources.front().getType());
+  dims.back().second = 0;
+  for (Value source : sources)
+    dims.back().second += tileDimsOf(source.getType()).back().second;
+  build(builder, state,
+        makeTile(builder.getContext(), dims,
+                 getElementTypeOrSelf(sources.front().getType())),
+        sources);
+}
+
+LogicalResult ConcatOp::verify() {
+  SmallVector<TileDim> result = tileDimsOf(getType());
+  int64_t channels = 0;
+  for (Value source : getSources()) {
+    if (failed(verifySameElement(*this, getType(), source.getType()))) // C1
+      return failure();
+    SmallVector<TileDim> dims = tileDimsOf(source.getType());
+    if (ArrayRef(dims).drop_back() != ArrayRef(result).drop_back()) // C2
+      return emitOpError("expected the dims of the result but for the last "
+                         "one, got ")
+             << source.getType() << " and " << getType();
+    channels += dims.back().second;
+  }
+  if (channels != result.back().second) // C3
+    return emitOpError("expected sources of ")
+           << result.back().second << " channels together, got " << channels;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // rotate
 //===----------------------------------------------------------------------===//
 

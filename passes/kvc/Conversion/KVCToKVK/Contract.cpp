@@ -152,8 +152,10 @@ bool Converter::onlyDotsRead(Value codes, LoadCodesOp load) {
 }
 
 void Converter::findDotPatterns(Block &block) {
-  for (auto contract : block.getOps<ContractOp>()) {
-    Value dot = contract.getResult();
+  for (Operation &op : block) {
+    if (!isa<ContractOp, ScatterDotOp>(op))
+      continue;
+    Value dot = op.getResult(0);
     Operation *user = onlyUser(dot), *join = nullptr;
     if (user && isa<JoinOp>(user)) {
       join = user;
@@ -173,9 +175,9 @@ void Converter::findDotPatterns(Block &block) {
       Operation *definition =
           alpha ? alpha.getSource().getDefiningOp() : nullptr;
       if (!definition || definition->getBlock() != &block ||
-          !definition->isBeforeInBlock(contract))
+          !definition->isBeforeInBlock(&op))
         continue;
-      accumulations[contract] = {carried, alpha.getSource(), sum.getResult()};
+      accumulations[&op] = {carried, alpha.getSource(), sum.getResult()};
       covered.insert(sum);
       covered.insert(rescale);
       if (join)
@@ -185,8 +187,9 @@ void Converter::findDotPatterns(Block &block) {
       continue;
     }
 
+    auto contract = dyn_cast<ContractOp>(op);
     auto scaled = dyn_cast<arith::MulFOp>(user);
-    auto sum = scaled
+    auto sum = contract && scaled
                    ? dyn_cast_if_present<ReduceOp>(onlyUser(scaled.getResult()))
                    : nullptr;
     if (join || !sum || sum.getKind() != ReductionKind::Add ||
@@ -239,20 +242,26 @@ void Converter::expandSkinnyContracts() {
   }
 }
 
+Value Converter::rescaledSumOf(Operation *dot) {
+  auto it = accumulations.find(dot);
+  if (it == accumulations.end())
+    return {};
+  const Accumulation &pattern = it->second;
+  Value into = tiles[pattern.carried].scratch;
+  rescaleRows(into, scratchOf(pattern.alpha));
+  tiles[pattern.sum].scratch = into;
+  return into;
+}
+
 void Converter::convertContract(ContractOp contract) {
   // Where the result goes: into the carried rows, into the sum of partial dots,
   // or into scratch of its own.
-  Value result = contract.getResult(), into;
-  bool accumulates = false;
-  if (auto it = accumulations.find(contract); it != accumulations.end()) {
-    const Accumulation &pattern = it->second;
-    into = tiles[pattern.carried].scratch;
-    rescaleRows(into, scratchOf(pattern.alpha));
-    tiles[pattern.sum].scratch = into;
+  Value result = contract.getResult(), into = rescaledSumOf(contract);
+  bool accumulates = into != nullptr;
+  if (into) {
     if (TileShape shape = TileShape::of(result.getType());
         shape.isLoop("b")) // joined
       into = expandRows(into, shape.scratchType());
-    accumulates = true;
   } else if (auto it = partialDots.find(contract); it != partialDots.end()) {
     into = newScratch(TileShape::of(it->second.sum.getType()).scratchType());
     fill(into, builder.getF32FloatAttr(0));

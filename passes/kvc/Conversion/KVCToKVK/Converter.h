@@ -105,6 +105,7 @@ private:
   mlir::Value beginOf(const TileShape &shape, const Iteration &iteration);
   void storeInIteration(const Iteration &iteration, mlir::Value value,
                         const TileShape &shape, mlir::Value scratch);
+  void convertConcat(ConcatOp op);
   void reinterpret(mlir::Operation *op);
 
   // Elements.cpp: one operation inside a loop nest.
@@ -117,6 +118,11 @@ private:
   // Outliers.cpp
   void convertFindOutliers(FindOutliersOp op);
   void convertPick(PickOp op);
+  void convertGatherDot(GatherDotOp op);
+  void convertScatterDot(ScatterDotOp op);
+  mlir::Value
+  elementOf(mlir::Value tile,
+            llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Value>> indices);
   mlir::Value emitPatch(PatchOp op, Iteration &iteration);
 
   // Rotate.cpp
@@ -167,10 +173,12 @@ private:
     int64_t channels;
     bool accumulates;
   };
-  /// carried * alpha + dot, yielded as the next carried.
+  /// carried * alpha + dot (or scatter_dot), yielded as the next carried.
   struct Accumulation {
     mlir::Value carried, alpha, sum;
   };
+  /// Where such a sum is kept, its rows rescaled; null for other results.
+  mlir::Value rescaledSumOf(mlir::Operation *dot);
   /// sum over blocks of scale * dot.
   struct PartialDots {
     mlir::Value scale, sum;

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -108,19 +109,17 @@ Value Converter::beginOf(const TileShape &shape, const Iteration &iteration) {
 }
 
 LogicalResult Converter::addToGroup(Operation *op) {
-  if (isa<SplitOp, JoinOp, SliceOp>(op)) {
+  if (isa<SplitOp, JoinOp, SliceOp, ConcatOp, FindOutliersOp, PickOp,
+          GatherDotOp, ScatterDotOp>(op)) {
     if (failed(flush()))
       return failure();
-    reinterpret(op);
-    return success();
-  }
-  if (isa<FindOutliersOp, PickOp>(op)) {
-    if (failed(flush()))
-      return failure();
-    if (auto find = dyn_cast<FindOutliersOp>(op))
-      convertFindOutliers(find);
-    else
-      convertPick(cast<PickOp>(op));
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](ConcatOp op) { convertConcat(op); })
+        .Case([&](FindOutliersOp op) { convertFindOutliers(op); })
+        .Case([&](PickOp op) { convertPick(op); })
+        .Case([&](GatherDotOp op) { convertGatherDot(op); })
+        .Case([&](ScatterDotOp op) { convertScatterDot(op); })
+        .Default([&](Operation *op) { reinterpret(op); });
     return success();
   }
   if (auto patch = dyn_cast<PatchOp>(op)) {
@@ -411,6 +410,21 @@ void Converter::storeInIteration(const Iteration &iteration, Value value,
     vector::StoreOp::create(builder, loc, value, scratch, indices);
   else
     memref::StoreOp::create(builder, loc, value, scratch, indices);
+}
+
+/// Each range of channels goes to its columns.
+void Converter::convertConcat(ConcatOp op) {
+  Value result = newScratch(TileShape::of(op.getType()).scratchType());
+  int64_t first = 0;
+  for (Value source : op.getSources()) {
+    int64_t channels =
+        extentOf(source.getType(), dimsOf(source.getType()).back());
+    copy(scratchOf(source),
+         columnsOf(result, builder.getIndexAttr(first), channels));
+    first += channels;
+    tiles[op.getResult()].valid = tiles[source].valid;
+  }
+  tiles[op.getResult()].scratch = result;
 }
 
 /// Splitting, joining and slicing channels only renames indices of the same

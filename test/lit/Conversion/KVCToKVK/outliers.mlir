@@ -52,3 +52,59 @@ func.func @patch(%cache: !kvc.cache<#s>, %out: memref<?x64xf32>, %head: index, %
   kvc.store_rows %x, %out[%t0] valid %n : tensor<64x64xf32, #kvc.dims<t, c>>, memref<?x64xf32>
   return
 }
+
+// Vectors of tokens take elements of a row.
+// CHECK-LABEL: func.func @gather
+// CHECK: scf.for %[[R:.*]] = %c0 to %c4
+// CHECK:   %[[SUM:.*]] = scf.for %[[O:.*]] = %c0 to %c2 {{.*}} iter_args
+// CHECK:     %[[I:.*]] = vector.load %{{.*}}[%[[O]], %c0] : memref<2x64xf32>
+// CHECK:     %[[N:.*]] = arith.fptosi %[[I]]
+// CHECK:     %[[IN:.*]] = arith.minui %[[N]], %{{.*}}
+// CHECK:     %[[Q:.*]] = vector.gather %{{.*}}[%[[R]], %c0] [%[[IN]]]
+// CHECK:     %[[V:.*]] = vector.load
+// CHECK:     %[[P:.*]] = arith.mulf %[[Q]], %[[V]]
+// CHECK:     arith.addf %{{.*}}, %[[P]]
+// CHECK:   vector.store %[[SUM]], %{{.*}}[%[[R]], %c0]
+func.func @gather(%cache: !kvc.cache<#s>, %mem: memref<?x?x64xf16, strided<[?, ?, 1]>>, %scores: memref<?x64xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x64xf16, strided<[?, ?, 1]>> to tensor<4x64xf32, #kvc.dims<r, c>>
+  %i = kvc.load_outlier_indices %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x2xf32, #kvc.dims<t, o>>
+  %v = kvc.load_outlier_values %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x2xf32, #kvc.dims<t, o>>
+  %s = kvc.gather_dot %q, %i, %v : tensor<4x64xf32, #kvc.dims<r, c>>, tensor<64x2xf32, #kvc.dims<t, o>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  kvc.store_partial %s, %scores[%row to %end] : tensor<4x64xf32, #kvc.dims<r, t>>, memref<?x64xf32>
+  return
+}
+
+// The carried sum is rescaled where it is, then takes one outlier after the
+// other.
+// CHECK-LABEL: func.func @scatter
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c64
+// CHECK:   memref.load %{{.*}} : memref<4xf32>
+// CHECK:   vector.store %{{.*}}, %[[SUM:.*]][%{{.*}}, %c0] : memref<4x48xf32>
+// CHECK:   scf.for %[[T:.*]] = %c0 to %c64
+// CHECK:     scf.for %[[O:.*]] = %c0 to %c2
+// CHECK:       %[[C:.*]] = arith.minui
+// CHECK:       %[[V:.*]] = memref.load %{{.*}}[%[[O]], %[[T]]]
+// CHECK:       scf.for %[[R:.*]] = %c0 to %c4
+// CHECK:         %[[W:.*]] = memref.load %{{.*}}[%[[R]], %[[T]]]
+// CHECK:         %[[B:.*]] = memref.load %[[SUM]][%[[R]], %[[C]]]
+// CHECK:         %[[P:.*]] = arith.mulf %[[W]], %[[V]]
+// CHECK:         %[[A:.*]] = arith.addf %[[B]], %[[P]]
+// CHECK:         memref.store %[[A]], %[[SUM]][%[[R]], %[[C]]]
+func.func @scatter(%cache: !kvc.cache<#s>, %mem: memref<?x?x64xf16, strided<[?, ?, 1]>>, %out: memref<?x48xf32>, %head: index, %row: index, %end: index, %tiles: index, %n: index) {
+  %zero = arith.constant dense<0.0> : tensor<4x48xf32, #kvc.dims<r, d>>
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %p = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x64xf16, strided<[?, ?, 1]>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  %sum = scf.for %t0 = %c0 to %tiles step %c64 iter_args(%before = %zero) -> tensor<4x48xf32, #kvc.dims<r, d>> {
+    %i = kvc.load_outlier_indices %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x2xf32, #kvc.dims<t, o>>
+    %v = kvc.load_outlier_values %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x2xf32, #kvc.dims<t, o>>
+    %m = kvc.reduce maxnumf %p : tensor<4x64xf32, #kvc.dims<r, t>> to tensor<4xf32, #kvc.dims<r>>
+    %d = kvc.broadcast %m : tensor<4xf32, #kvc.dims<r>> to tensor<4x48xf32, #kvc.dims<r, d>>
+    %old = arith.mulf %before, %d : tensor<4x48xf32, #kvc.dims<r, d>>
+    %new = kvc.scatter_dot %p, %i, %v : tensor<4x64xf32, #kvc.dims<r, t>>, tensor<64x2xf32, #kvc.dims<t, o>> to tensor<4x48xf32, #kvc.dims<r, d>>
+    %next = arith.addf %old, %new : tensor<4x48xf32, #kvc.dims<r, d>>
+    scf.yield %next : tensor<4x48xf32, #kvc.dims<r, d>>
+  }
+  kvc.store_partial %sum, %out[%row to %end] : tensor<4x48xf32, #kvc.dims<r, d>>, memref<?x48xf32>
+  return
+}

@@ -26,3 +26,17 @@ func.func @views(%cache: !kvc.cache<#s>, %mem: memref<?x?x64xf16, strided<[?, ?,
   kvc.store_partial %o, %out[%row to %end] : tensor<4x32xf32, #kvc.dims<r, d>>, memref<?x32xf32>
   return
 }
+
+// Ranges of channels are copied beside each other.
+// CHECK-LABEL: func.func @concat
+// CHECK: %[[ALL:.*]] = memref.alloca() {{.*}} : memref<64x128xf32>
+// CHECK: memref.subview %[[ALL]][0, 0] [64, 64] [1, 1]
+// CHECK: %[[SECOND:.*]] = memref.subview %[[ALL]][0, 64] [64, 64] [1, 1]
+// CHECK: vector.store %{{.*}}, %[[SECOND]]
+func.func @concat(%cache: !kvc.cache<#s>, %out: memref<?x128xf32>, %head: index, %t0: index, %n: index) {
+  %u = kvc.load_codes %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x64xf16, #kvc.dims<t, c>>
+  %k = arith.extf %u : tensor<64x64xf16, #kvc.dims<t, c>> to tensor<64x64xf32, #kvc.dims<t, c>>
+  %x = kvc.concat %k, %k : tensor<64x64xf32, #kvc.dims<t, c>>, tensor<64x64xf32, #kvc.dims<t, c>> to tensor<64x128xf32, #kvc.dims<t, c>>
+  kvc.store_rows %x, %out[%t0] valid %n : tensor<64x128xf32, #kvc.dims<t, c>>, memref<?x128xf32>
+  return
+}

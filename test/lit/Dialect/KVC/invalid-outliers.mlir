@@ -17,17 +17,17 @@ func.func @find_outliers_c2(%x: tensor<1x8xf32, #kvc.dims<b, e>>) {
 
 // -----
 
-func.func @pick_c1(%x: tensor<8xf32, #kvc.dims<e>>, %i: tensor<2xf32, #kvc.dims<o>>) {
-  // expected-error@+1 {{'kvc.pick' op expected a source of one row of channels, got}}
-  %0 = kvc.pick %x at %i : tensor<8xf32, #kvc.dims<e>>, tensor<2xf32, #kvc.dims<o>>
+func.func @pick_c1(%x: tensor<1x8xf32, #kvc.dims<b, e>>, %i: tensor<4x2x2xf32, #kvc.dims<t, b, o>>) {
+  // expected-error@+1 {{'kvc.pick' op expected an index with one dim or two, got}}
+  %0 = kvc.pick %x at %i : tensor<1x8xf32, #kvc.dims<b, e>>, tensor<4x2x2xf32, #kvc.dims<t, b, o>>
   return
 }
 
 // -----
 
-func.func @pick_c2(%x: tensor<1x8xf32, #kvc.dims<b, e>>, %i: tensor<4x2xf32, #kvc.dims<t, o>>) {
-  // expected-error@+1 {{'kvc.pick' op expected an index with one dim, got}}
-  %0 = kvc.pick %x at %i : tensor<1x8xf32, #kvc.dims<b, e>>, tensor<4x2xf32, #kvc.dims<t, o>>
+func.func @pick_c2(%x: tensor<2x8xf32, #kvc.dims<t, c>>, %i: tensor<4x2xf32, #kvc.dims<t, o>>) {
+  // expected-error@+1 {{'kvc.pick' op expected a source with dims of the index or of one element before its last, got}}
+  %0 = kvc.pick %x at %i : tensor<2x8xf32, #kvc.dims<t, c>>, tensor<4x2xf32, #kvc.dims<t, o>>
   return
 }
 
@@ -44,6 +44,38 @@ func.func @patch_c1(%x: tensor<4x8xf32, #kvc.dims<t, c>>, %i: tensor<4x2x2xf32, 
 func.func @patch_c2(%x: tensor<4x8xf32, #kvc.dims<t, c>>, %i: tensor<2x2xf32, #kvc.dims<t, o>>) {
   // expected-error@+1 {{'kvc.patch' op expected a dense tile with the index's first dim, then one or two dims of channels, got}}
   %0 = kvc.patch %x, %i, %i : tensor<4x8xf32, #kvc.dims<t, c>>, tensor<2x2xf32, #kvc.dims<t, o>>
+  return
+}
+
+// -----
+
+func.func @gather_dot_c1(%q: tensor<8xf32, #kvc.dims<c>>, %i: tensor<4x2xf32, #kvc.dims<t, o>>) {
+  // expected-error@+1 {{'kvc.gather_dot' op expected tiles of two dims, got}}
+  %0 = kvc.gather_dot %q, %i, %i : tensor<8xf32, #kvc.dims<c>>, tensor<4x2xf32, #kvc.dims<t, o>> to tensor<2x4xf32, #kvc.dims<r, t>>
+  return
+}
+
+// -----
+
+func.func @gather_dot_c2(%q: tensor<2x8xf32, #kvc.dims<r, c>>, %i: tensor<4x2xf32, #kvc.dims<t, o>>) {
+  // expected-error@+1 {{'kvc.gather_dot' op expected a result of 2 rows and 4 tokens, got}}
+  %0 = kvc.gather_dot %q, %i, %i : tensor<2x8xf32, #kvc.dims<r, c>>, tensor<4x2xf32, #kvc.dims<t, o>> to tensor<2x8xf32, #kvc.dims<r, t>>
+  return
+}
+
+// -----
+
+func.func @scatter_dot_c1(%p: tensor<2x4xf32, #kvc.dims<r, t>>, %i: tensor<2xf32, #kvc.dims<o>>) {
+  // expected-error@+1 {{'kvc.scatter_dot' op expected tiles of two dims, got}}
+  %0 = kvc.scatter_dot %p, %i, %i : tensor<2x4xf32, #kvc.dims<r, t>>, tensor<2xf32, #kvc.dims<o>> to tensor<2x8xf32, #kvc.dims<r, d>>
+  return
+}
+
+// -----
+
+func.func @scatter_dot_c2(%p: tensor<2x4xf32, #kvc.dims<r, t>>, %i: tensor<4x2xf32, #kvc.dims<t, o>>) {
+  // expected-error@+1 {{'kvc.scatter_dot' op expected rows of 3 rows and 4 tokens, got}}
+  %0 = kvc.scatter_dot %p, %i, %i : tensor<2x4xf32, #kvc.dims<r, t>>, tensor<4x2xf32, #kvc.dims<t, o>> to tensor<3x8xf32, #kvc.dims<r, d>>
   return
 }
 

@@ -77,8 +77,9 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<scf::ForOp, scf::IfOp>([&](auto typed) { return runOp(typed); })
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
-              SliceOp, FindOutliersOp, PickOp, PatchOp, RotateOp, RopeOp,
-              GatherOp, NearestOp, DequantizeOp, RoundToOp>([&](auto typed) {
+              SliceOp, ConcatOp, FindOutliersOp, PickOp, PatchOp, GatherDotOp,
+              ScatterDotOp, RotateOp, RopeOp, GatherOp, LookupOp, NearestOp,
+              DequantizeOp, RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -223,6 +224,26 @@ private:
     return result;
   }
 
+  TileValue compute(ConcatOp op) {
+    TileValue result = TileValue::zeros(
+        dimsOfType(op.getType()), frame.tile(op.getSources()[0]).isFloat());
+    auto width = size_t(result.dims.back().second);
+    size_t first = 0;
+    for (Value operand : op.getSources()) {
+      const TileValue &source = frame.tile(operand);
+      auto count = size_t(source.dims.back().second);
+      for (size_t i = 0; i < source.size(); ++i) {
+        size_t at = i / count * width + first + i % count;
+        if (source.isFloat())
+          result.floats[at] = source.floats[i];
+        else
+          result.ints[at] = source.ints[i];
+      }
+      first += count;
+    }
+    return result;
+  }
+
   TileValue compute(FindOutliersOp op) {
     std::vector<double> left = frame.tile(op.getSource()).floats;
     TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
@@ -238,8 +259,50 @@ private:
   TileValue compute(PickOp op) {
     const TileValue &source = frame.tile(op.getSource());
     TileValue result = frame.tile(op.getIndex());
-    for (double &x : result.floats)
-      x = source.floats[size_t(x)];
+    size_t outliers = size_t(result.dims.back().second),
+           elements = size_t(source.dims.back().second);
+    bool hasTokens = source.size() > elements;
+    for (size_t i = 0; i < result.size(); ++i) {
+      size_t first = hasTokens ? i / outliers * elements : 0;
+      result.floats[i] =
+          source.floats[first + size_t(result.floats[i]) / op.getWidth()];
+    }
+    return result;
+  }
+
+  /// Calls `term` for each row, token, channel kept apart and its value.
+  template <typename Op, typename Term>
+  void forOutliers(Op op, Term term) {
+    const TileValue &rows = frame.tile(op.getRows()),
+                    &index = frame.tile(op.getIndex()),
+                    &value = frame.tile(op.getValue());
+    auto outliers = size_t(index.dims.back().second);
+    for (size_t row = 0; row < size_t(rows.dims.front().second); ++row)
+      for (size_t i = 0; i < index.size(); ++i)
+        term(row, i / outliers, size_t(index.floats[i]), value.floats[i]);
+  }
+  TileValue compute(GatherDotOp op) {
+    const TileValue &rows = frame.tile(op.getRows());
+    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
+    auto channels = size_t(rows.dims.back().second),
+         tokens = size_t(result.dims.back().second);
+    forOutliers(op, [&](size_t row, size_t t, size_t channel, double value) {
+      if (channel < channels)
+        result.floats[row * tokens + t] +=
+            rows.floats[row * channels + channel] * value;
+    });
+    return result;
+  }
+  TileValue compute(ScatterDotOp op) {
+    const TileValue &rows = frame.tile(op.getRows());
+    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
+    auto tokens = size_t(rows.dims.back().second),
+         channels = size_t(result.dims.back().second);
+    forOutliers(op, [&](size_t row, size_t t, size_t channel, double value) {
+      if (channel < channels)
+        result.floats[row * channels + channel] +=
+            rows.floats[row * tokens + t] * value;
+    });
     return result;
   }
 
@@ -284,11 +347,17 @@ private:
   }
 
   TileValue compute(GatherOp op) {
-    const TileValue &codes = frame.tile(op.getCodes());
-    const std::vector<double> &table = frame.tile(op.getTable()).floats;
+    return lookedUp(op.getCodes(), ArrayRef(frame.tile(op.getTable()).floats));
+  }
+  TileValue compute(LookupOp op) {
+    return lookedUp(op.getCodes(), op.getTable());
+  }
+  template <typename T>
+  TileValue lookedUp(Value source, ArrayRef<T> table) {
+    const TileValue &codes = frame.tile(source);
     TileValue result = TileValue::zeros(codes.dims, true);
     for (size_t i = 0; i < result.size(); ++i)
-      result.floats[i] = table[size_t(codes.ints[i]) % table.size()];
+      result.floats[i] = double(table[size_t(codes.ints[i]) % table.size()]);
     return result;
   }
 
