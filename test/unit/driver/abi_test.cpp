@@ -9,8 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The names without a version are macros there.
-#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
 

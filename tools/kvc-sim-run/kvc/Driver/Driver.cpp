@@ -30,8 +30,10 @@ static std::atomic<bool> isOver = false;
 
 /// The operations that are left are not done: nothing waited for them.
 static void endDriver() {
-  isOver = true;
+  // A child of the program may have none, or have begun again.
   Driver *driver = instance.load();
+  if (!driver || isOver.exchange(true))
+    return;
   const size_t left = driver->queue.stop();
   if (left > 0)
     say(std::to_string(left) +

@@ -140,6 +140,7 @@ typedef enum CUpointer_attribute_enum {
 } CUpointer_attribute;
 
 typedef enum CUmemorytype_enum {
+  KVC_MEMORYTYPE_NONE = 0, /* Not given. */
   CU_MEMORYTYPE_HOST = 1,
   CU_MEMORYTYPE_DEVICE = 2,
   CU_MEMORYTYPE_ARRAY = 3,
