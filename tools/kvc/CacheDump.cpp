@@ -89,7 +89,12 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
                           : keyRegions + regionsOf(spec::Tensor::Value);
   std::vector<std::byte> &bytes = records.emplace_back();
   const int64_t heads = engine.info().kv_heads;
-  int64_t record = 0;
+  const int64_t record =
+      layout::tensorStrides(
+          *spec, which == KVC_KEY ? spec::Tensor::Key : spec::Tensor::Value,
+          layout::TargetFamily::Host, 64)
+          .record;
+  int64_t rows = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
     kvc_cache_view view{};
     Diag diag;
@@ -106,10 +111,9 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
                           [](const kvc_region &a, const kvc_region &b) {
                             return a.base < b.base;
                           });
-    record = begin.head_stride;
+    rows += tokens;
     const auto *data = reinterpret_cast<const std::byte *>(begin.base);
     bytes.insert(bytes.end(), data, data + tokens * heads * record);
   }
-  list.push_back(
-      namedTensor(name, DType::U8, {inputs.keys(), heads * record}, bytes));
+  list.push_back(namedTensor(name, DType::U8, {rows, heads * record}, bytes));
 }

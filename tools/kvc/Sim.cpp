@@ -210,6 +210,10 @@ void simulate(const SimOptions &options) {
 
   OutputFiles files;
   files.protect("MODULE", options.file);
+  for (const std::string &file : filesOf(options.arguments))
+    files.protect("--arg", file);
+  if (!options.watch.ptxas.empty())
+    files.protect("--ptxas", options.watch.ptxas);
   OutputFile *output = nullptr;
   if (!options.output.empty())
     output = &files.open("--output", options.output);

@@ -202,6 +202,17 @@ uint64_t seedOf(const Argument &argument, const std::string &text) {
   return seed;
 }
 
+/// FILE and NAME of "tensor:FILE:NAME".
+std::optional<std::pair<std::string, std::string>>
+tensorOf(std::string_view text) {
+  constexpr std::string_view kind = "tensor:";
+  const size_t last = text.rfind(':');
+  if (!text.starts_with(kind) || last < kind.size())
+    return std::nullopt;
+  return std::pair(std::string(text.substr(kind.size(), last - kind.size())),
+                   std::string(text.substr(last + 1)));
+}
+
 /// Makes the memory that an argument asks for; nothing if it is a value.
 std::optional<SimBuffer> makeBuffer(const Argument &argument,
                                     sim::Memory &memory, uint64_t number) {
@@ -217,11 +228,10 @@ std::optional<SimBuffer> makeBuffer(const Argument &argument,
   buffer.name = argument.param.name;
   std::vector<uint8_t> bytes;
   if (isTensor) {
-    const size_t last = argument.text.rfind(':');
-    if (last < std::string_view("tensor:").size())
+    const auto named = tensorOf(argument.text);
+    if (!named)
       argument.fail("tensor:FILE:NAME");
-    const std::string file(argument.text.substr(7, last - 7));
-    const std::string name(argument.text.substr(last + 1));
+    const auto &[file, name] = *named;
     auto read = safetensors::read(file);
     if (!read)
       throw Failure(read.error().str());
@@ -287,6 +297,14 @@ SimArguments kvc::simArguments(const std::vector<std::string> &texts,
     result.params.insert(result.params.end(), bytes.begin(), bytes.end());
   }
   return result;
+}
+
+std::vector<std::string> kvc::filesOf(const std::vector<std::string> &texts) {
+  std::vector<std::string> files;
+  for (const std::string &text : texts)
+    if (auto named = tensorOf(text))
+      files.push_back(std::move(named->first));
+  return files;
 }
 
 sim::Extent3 kvc::parseExtent(const std::string &option,

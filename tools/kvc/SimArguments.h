@@ -42,6 +42,9 @@ SimArguments simArguments(const std::vector<std::string> &texts,
                           const std::vector<sim::KernelParam> &params,
                           sim::Memory &memory);
 
+/// The files that arguments name.
+std::vector<std::string> filesOf(const std::vector<std::string> &texts);
+
 /// "8", "8,2", "8,2,1"
 sim::Extent3 parseExtent(const std::string &option, const std::string &text);
 

@@ -22,6 +22,9 @@
 #include <new>
 #include <sstream>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace kvc;
 
 namespace {
@@ -131,7 +134,18 @@ int runTool(int argc, char **argv) {
 
 } // namespace
 
+/// Where a standard stream is closed, the first file that is opened would take
+/// its place, and get its text.
+void openStandardStreams() {
+  int opened = 0;
+  while (opened >= 0 && opened <= STDERR_FILENO)
+    opened = open("/dev/null", O_RDONLY);
+  if (opened >= 0)
+    close(opened);
+}
+
 int main(int argc, char **argv) {
+  openStandardStreams();
   // A reader that has gone away is a failed write, reported like any other.
   std::signal(SIGPIPE, SIG_IGN);
   for (int signal : {SIGINT, SIGTERM, SIGHUP})

@@ -12,10 +12,13 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -120,7 +123,29 @@ Error Emitter::checkIntrinsics() const {
   return kvc::checkIntrinsics(*state->module, *state->machine, state->target);
 }
 
+/// What a kernel keeps on the stack of whoever calls it. A thread has 8 MiB by
+/// default.
+static constexpr uint64_t kMostStackBytes = uint64_t(4) << 20;
+
+static Error checkStack(const Module &module) {
+  for (const Function &function : module) {
+    uint64_t bytes = 0;
+    for (const Instruction &instruction : instructions(function))
+      if (auto *slot = dyn_cast<AllocaInst>(&instruction))
+        if (auto size = slot->getAllocationSize(module.getDataLayout()))
+          bytes = SaturatingAdd(bytes, size->getFixedValue());
+    if (bytes > kMostStackBytes)
+      return createStringError(
+          "kernel " + function.getName() + ": expected at most " +
+          Twine(kMostStackBytes) + " bytes of buffers for its tiles, got " +
+          Twine(bytes) + "; scales of fewer tokens need less");
+  }
+  return Error::success();
+}
+
 Error Emitter::optimise() {
+  if (Error error = checkStack(*state->module))
+    return error;
   optimiseModule(*state->module, *state->machine, state->options.asan);
   return state->takeDiagnostics("optimisation");
 }

@@ -123,6 +123,7 @@ FILES = [
 NAN, INFINITY = float("nan"), float("inf")
 
 INPUTS = [
+    bad_input("a block of more tokens than a stack holds", "4194304 bytes of buffers", spec(key__scale__tokens=65536, segments={"recent": 65536}, layout={"kind": "contiguous"})),
     bad_input("no q", '"q"', q=None),
     bad_input("no v", '"v"', v=None),
     bad_input("no cu_seqlens_kv", '"cu_seqlens_kv"', cu_seqlens_kv=None),

@@ -37,6 +37,8 @@ def sim_cases(bad_args):
         launch("memory beyond 64 bits", 2, "2^40", "--arg", "zeros:f32:9999999999x9999999999", "--arg", "5"),
         launch("memory that no machine has", 1, "memory: expected enough", "--arg", "zeros:f64:1099511627776", "--arg", "5"),
         launch("a tensor of no tensor file", 1, "k.ptx", "--arg", "tensor:k.ptx:x", "--arg", "5"),
+        launch("an output over an argument", 2, "which is also --arg", "--arg", "tensor:k.st:x", "--arg", "5", "--output", "./k.st"),
+        launch("an output over what ptxas says", 2, "which is also --ptxas", *GOOD, "--ptxas", "{in}", "--output", "./{in}"),
         launch("half a byte", 2, "hexadecimal", "--arg", "bytes:123", "--arg", "5"),
         launch("a pointer into nothing", 1, "k.ptx:9:1: st: expected memory that is allocated", "--arg", "64", "--arg", "5"),
         launch("no blocks", 2, "--grid", *GOOD, "--grid", "0"),

@@ -134,6 +134,33 @@ TEST(RawRows, ARolledBackFirstAppendLeavesNothingBehind) {
   }
 }
 
+TEST(RawRows, GiveBackTheFirstPage) {
+  // Without a sink the rows begin in page 0.
+  for (int recent : {1, 5, 8, 20})
+    for (int chunk : {1, 3, 7, 16}) {
+      SpecPtr spec = parse(
+          R"({"kvc": 1, "name": "segments",
+          "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": 16}, "io": {"query": "f32"},
+          "key": {"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}},
+          "value": {"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}},
+          "segments": {"sink": 0, "recent": )" +
+          std::to_string(recent) + R"(}, "layout": {"kind": "contiguous"}})");
+      kvc_cache_options options = cacheOptions(spec.get());
+      options.capacity_tokens = 256;
+      options.max_sequences = 1;
+      Cache cache(options);
+      kvc_sequence sequence = cache.create();
+      for (int length = chunk; length <= 256; length += chunk) {
+        cache.grow(sequence, chunk);
+        const kvc_cache_view view = cache.view(sequence);
+        const int64_t raw = std::max(length - recent, 0);
+        if (raw >= 64)
+          ASSERT_EQ(view.raw->page_table[0], 0)
+              << "recent " << recent << " chunk " << chunk;
+      }
+    }
+}
+
 TEST(RawRows, RunOut) {
   SpecPtr spec = segmentedSpec(R"({"kind": "contiguous"})");
   kvc_cache_options options = cacheOptions(spec.get());

@@ -99,8 +99,8 @@ void RawRows::hold(RawTable &table, int64_t begin, int64_t length) {
   take(0, sinkPages(length));
   if (begin >= length)
     return;
-  if (table.firstHeld == 0)
-    table.firstHeld = pageOf(begin);
+  // A shorter append may follow one that was rolled back.
+  table.firstHeld = std::min(table.firstHeld, pageOf(begin));
   take(pageOf(begin), pageOf(length - 1) + 1);
 }
 
@@ -116,7 +116,8 @@ void RawRows::releaseBelow(RawTable &table, int64_t begin) {
   for (int64_t number = std::max(table.firstHeld, body / page); number < end;
        ++number)
     give(table, number);
-  table.firstHeld = std::max(table.firstHeld, end);
+  if (table.firstHeld != RawTable::kNone)
+    table.firstHeld = std::max(table.firstHeld, end);
 }
 
 void RawRows::releaseBehind(RawTable &table, int64_t length) {
@@ -124,6 +125,4 @@ void RawRows::releaseBehind(RawTable &table, int64_t length) {
   for (int64_t number = int64_t(table.pages.size()); number-- > keep;)
     give(table, number);
   table.pages.resize(std::min(table.pages.size(), size_t(keep)));
-  // Shorter appends may follow: their pages come before.
-  table.firstHeld = std::min(table.firstHeld, keep);
 }

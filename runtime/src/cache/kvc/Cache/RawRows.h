@@ -22,9 +22,10 @@ namespace kvc {
 
 /// The raw rows of one sequence.
 struct RawTable {
+  static constexpr int64_t kNone = INT64_MAX;
   std::vector<int32_t> pages; ///< By number; 0: none.
-  int64_t firstHeld = 0;      ///< At most the first page behind the sink's; 0:
-                              ///< none was ever taken.
+  /// At most the first page held behind the sink's; kNone: there was none yet.
+  int64_t firstHeld = kNone;
 };
 
 class RawRows {
