@@ -187,10 +187,10 @@ void kvc::addTexts(CLI::App &command, const std::string &option,
 }
 
 void kvc::addParsed(CLI::App &command, const std::string &option,
-                    std::function<void(const std::string &)> take,
+                    const std::function<void(const std::string &)> &take,
                     const std::string &type, const std::string &help,
                     Need need) {
-  command.add_option_function<std::string>(option, std::move(take), help)
+  command.add_option_function<std::string>(option, take, help)
       ->type_name(type)
       ->required(isRequired(need));
 }

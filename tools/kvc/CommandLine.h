@@ -93,7 +93,7 @@ void addTexts(CLI::App &command, const std::string &option,
 
 /// Declares an option whose text `take` parses.
 void addParsed(CLI::App &command, const std::string &option,
-               std::function<void(const std::string &)> take,
+               const std::function<void(const std::string &)> &take,
                const std::string &type, const std::string &help,
                Need need = Need::Optional);
 
