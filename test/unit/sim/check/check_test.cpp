@@ -292,6 +292,15 @@ TEST_F(CheckTest, CopiesNeedAWait) {
              kReadOwn);
 }
 
+TEST_F(CheckTest, GroupsOfBulkCopiesAreNotThoseOfOthers) {
+  const std::string bulk = "cp.async.bulk.commit_group;\n";
+  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+            kCopy + bulk + "cp.async.wait_group 1;\n" + kReadOwn);
+  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+            kCopy + bulk + "cp.async.bulk.wait_group 0;\n" + kReadOwn);
+  expectNone(kCopy + bulk + "cp.async.wait_group 0;\n" + kReadOwn);
+}
+
 TEST_F(CheckTest, OthersNeedABarrierBehindTheWait) {
   expectNone(kCopy + "cp.async.wait_group 0;\nbar.sync 0;\n" + kReadOther);
   const auto &found = check(kCopy + "cp.async.wait_group 0;\n" + kReadOther);

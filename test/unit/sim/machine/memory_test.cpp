@@ -449,6 +449,11 @@ TEST(MachineMemoryTest, MbarriersMustBeThere) {
                     Fault::Kind::Unsupported, 1),
             "mbarrier: expected an object that was initialised, got one that "
             "was not, in thread (0, 0, 0) of block (0, 0, 0)");
+  EXPECT_EQ(faultOf(moduleOf(".shared .align 8 .b64 b; "
+                             "cp.async.mbarrier.arrive.shared.b64 [b];"),
+                    Fault::Kind::Unsupported, 1),
+            "mbarrier: expected an object that was initialised, got one that "
+            "was not, in thread (0, 0, 0) of block (0, 0, 0)");
 }
 
 } // namespace

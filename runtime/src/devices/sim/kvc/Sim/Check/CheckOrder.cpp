@@ -361,7 +361,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
     pending.at = at;
     pending.to = to;
     pending.bytes = bytes;
-    pending.group = state.groups[thread];
+    pending.group = state.groups[copy.isBulk][thread];
     pending.isBulk = copy.isBulk;
     pending.mbarrier = copy.mbarrier;
     // Copies that have arrived make room.
@@ -409,7 +409,7 @@ void Checker::waitForGroups(BlockState &state, const WarpInfo &warp,
         copy.thread / kLanes != warp.warp ||
         !(lanes >> copy.thread % kLanes & 1))
       continue;
-    const uint32_t closed = state.groups[copy.thread];
+    const uint32_t closed = state.groups[isBulk][copy.thread];
     // Of the groups that are closed, the last `keep` may be on their way.
     if (isAll || (copy.group < closed && closed - copy.group > keep))
       finish(state, warp.block, copy);

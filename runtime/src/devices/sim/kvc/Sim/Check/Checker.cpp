@@ -15,7 +15,8 @@ using namespace kvc::sim;
 Checker::BlockState::BlockState(uint64_t number, const LaunchInfo &launch)
     : clocks(number, static_cast<uint32_t>(launch.block.count())),
       shared(launch.sharedBytes), onTheWay((launch.sharedBytes + 3) / 4, 0),
-      groups(launch.block.count(), 0) {
+      groups{std::vector<uint32_t>(launch.block.count(), 0),
+             std::vector<uint32_t>(launch.block.count(), 0)} {
   const uint64_t threads = launch.block.count();
   const uint64_t warps = (threads + kLanes - 1) / kLanes;
   locals.assign(warps * kLanes, ByteShadow(launch.program->localBytes));
@@ -138,7 +139,8 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
     case Family::CpAsyncCommit:
     case Family::CpBulkCommit:
       eachLane(lanes, [&](unsigned lane) {
-        ++state.groups[warp.warp * kLanes + lane];
+        ++state.groups[inst.family == Family::CpBulkCommit]
+                      [warp.warp * kLanes + lane];
       });
       break;
     case Family::CpAsyncWait:

@@ -99,7 +99,8 @@ private:
     /// Of each word of shared memory: 1 + the copy on its way there.
     std::vector<uint32_t> onTheWay;
     size_t copiesOnTheWay = 0;
-    std::vector<uint32_t> groups; ///< Closed by each thread.
+    /// Closed by each thread, of cp.async and, [1], of bulk copies.
+    std::vector<uint32_t> groups[2];
   };
 
   BlockState &stateOf(uint64_t block);

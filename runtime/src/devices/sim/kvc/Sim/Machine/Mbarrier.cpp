@@ -154,6 +154,12 @@ bool failObject(Warp &warp, unsigned lane, const std::string &expected,
   return false;
 }
 
+bool isInitialised(Warp &warp, unsigned lane, const Mbarrier &object) {
+  return object.isValid ||
+         failObject(warp, lane, "an object that was initialised",
+                    "one that was not");
+}
+
 /// One lane's operation on one object. False after a fault.
 bool operate(Warp &warp, const MbarrierForm &form, unsigned lane,
              uint32_t operand, Mbarrier &object) {
@@ -164,9 +170,8 @@ bool operate(Warp &warp, const MbarrierForm &form, unsigned lane,
     object = {operand, operand, 0, false, true};
     return true;
   }
-  if (!object.isValid)
-    return failObject(warp, lane, "an object that was initialised",
-                      "one that was not");
+  if (!isInitialised(warp, lane, object))
+    return false;
   uint32_t arrivals = 0;
   int64_t bytes = object.bytes;
   switch (form.op) {
@@ -291,14 +296,22 @@ void runAsyncArrive(Warp &warp, const Step &step, LaneMask lanes) {
   tell(warp, MbarrierEvent::Kind::Arrive, lanes, resolved, true);
   if (warp.copies.empty())
     warp.copies.resize(kLanes);
+  bool goes = true;
   eachLane(lanes, [&](unsigned lane) {
+    if (!goes)
+      return;
     uint8_t *at = resolved.host[lane];
-    if (!form.expects) {
+    Mbarrier object = Mbarrier::read(at);
+    goes = isInitialised(warp, lane, object);
+    if (goes && !form.expects) {
       // Without .noinc it adds to the phase what it takes away later.
-      Mbarrier object = Mbarrier::read(at);
+      goes = object.pending < Mbarrier::kMostArrivals ||
+             failObject(warp, lane, "at most 2^20-1 arrivals", "one more");
       ++object.pending;
       object.write(at);
     }
+    if (!goes)
+      return;
     PendingArrival arrival;
     arrival.mbarrier = uint64_t(at - warp.block->shared.data());
     arrival.warp = warp.number;

@@ -436,12 +436,16 @@ void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
   const bool isAlone = options.observer || options.maxSteps != 0;
   const uint64_t threads =
       isAlone ? 1 : std::clamp<uint64_t>(options.threads, 1, count);
-  std::vector<std::thread> others;
-  for (uint64_t i = 1; i < threads; ++i)
-    others.emplace_back(work, false);
-  work(true);
-  for (std::thread &other : others)
-    other.join();
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (uint64_t i = 1; i < threads; ++i)
+        others.emplace_back(work, false);
+    } catch (const std::exception &) {
+      // The machine gives no more: those that there are do all.
+    }
+    work(true);
+  }
   for (auto &[number, text] : printed)
     if (number <= firstFault.load())
       result.printed += text;
