@@ -21,6 +21,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 
 using namespace kvc::sim;
@@ -374,6 +376,16 @@ Fault outOfMemory(uint64_t bytes) {
   return fault;
 }
 
+/// Nothing if the machine has no thread left.
+template <typename Work>
+std::optional<std::jthread> startThread(Work work) {
+  try {
+    return std::jthread(std::move(work));
+  } catch (const std::system_error &) {
+    return std::nullopt;
+  }
+}
+
 /// Blocks one by one, by several threads.
 void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
               Memory &memory, const std::vector<uint8_t> &constants,
@@ -437,13 +449,12 @@ void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
   const uint64_t threads =
       isAlone ? 1 : std::clamp<uint64_t>(options.threads, 1, count);
   {
+    // Where the machine gives no more threads, those that there are do all.
     std::vector<std::jthread> others;
-    try {
-      for (uint64_t i = 1; i < threads; ++i)
-        others.emplace_back(work, false);
-    } catch (const std::exception &) {
-      // The machine gives no more: those that there are do all.
-    }
+    others.reserve(threads - 1);
+    for (uint64_t i = 1; i < threads; ++i)
+      if (auto other = startThread([&work] { work(false); }))
+        others.push_back(std::move(*other));
     work(true);
   }
   for (auto &[number, text] : printed)
