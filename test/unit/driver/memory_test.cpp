@@ -145,6 +145,9 @@ TEST_F(Memory, PinnedMemoryIsReadWhenTheStreamComesToIt) {
   EXPECT_EQ(pinned[1], 0u);
   EXPECT_EQ(cuStreamSynchronize(s), CUDA_SUCCESS);
   EXPECT_EQ(pinned[1], 6u);
+  // Beyond its end is no memory of somebody else's.
+  EXPECT_EQ(cuMemcpy(x, reinterpret_cast<uintptr_t>(pinned + 1), 8),
+            CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
 }

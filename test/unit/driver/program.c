@@ -379,11 +379,11 @@ static void missing(void) {
   begin();
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   CHECK(library != NULL);
-  CUresult (*create)(void *, const void *) = NULL;
+  CUresult (*create)(void) = NULL;
   *(void **)&create = dlsym(library, "cuArrayCreate_v2");
   CHECK(create != NULL);
-  CHECK(create(NULL, NULL) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(create(NULL, NULL) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(create() == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(create() == CUDA_ERROR_NOT_SUPPORTED);
   const void *table = NULL;
   const CUuuid id = {{1}};
   CHECK(cu.cuGetExportTable(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);

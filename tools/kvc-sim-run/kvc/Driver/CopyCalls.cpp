@@ -82,6 +82,10 @@ CUresult place(const Device &device, const End &end, const Copy &copy,
     return because(CUDA_ERROR_INVALID_VALUE, "no memory at 0");
   const std::optional<Range> range = device.find(address, bytes.value);
   isPageable = !range;
+  if (!range && device.find(address, 1))
+    return because(CUDA_ERROR_INVALID_VALUE,
+                   std::to_string(bytes.value) + " bytes at " +
+                       sim::hex(address) + " are more than there are");
   if (end.type == CU_MEMORYTYPE_DEVICE || (isUnified && range)) {
     side.address = address;
     return range ? CUDA_SUCCESS

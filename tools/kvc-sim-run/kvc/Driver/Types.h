@@ -16,6 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Programs pass numbers of which an enum knows nothing. */
+#ifdef __cplusplus
+#define KVC_ANY_VALUE : unsigned int
+#else
+#define KVC_ANY_VALUE
+#endif
+
 /* Handles mean something to the driver alone. */
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
@@ -40,7 +47,7 @@ typedef struct CUuuid_st {
   char bytes[16];
 } CUuuid;
 
-typedef enum cudaError_enum {
+typedef enum cudaError_enum KVC_ANY_VALUE {
 #define KVC_ERROR(NAME, VALUE, TEXT) NAME = VALUE,
 #include "kvc/Driver/Errors.def"
 #undef KVC_ERROR
@@ -87,7 +94,7 @@ enum {
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
 
-typedef enum CUjit_option_enum {
+typedef enum CUjit_option_enum KVC_ANY_VALUE {
   CU_JIT_MAX_REGISTERS = 0,
   CU_JIT_INFO_LOG_BUFFER = 3,
   CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
@@ -95,17 +102,17 @@ typedef enum CUjit_option_enum {
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_JIT_OPTIMIZATION_LEVEL = 7
 } CUjit_option;
-typedef enum CUjitInputType_enum {
+typedef enum CUjitInputType_enum KVC_ANY_VALUE {
   CU_JIT_INPUT_CUBIN = 0,
   CU_JIT_INPUT_PTX = 1,
   CU_JIT_INPUT_FATBINARY = 2
 } CUjitInputType;
-typedef enum CUmoduleLoadingMode_enum {
+typedef enum CUmoduleLoadingMode_enum KVC_ANY_VALUE {
   CU_MODULE_EAGER_LOADING = 1,
   CU_MODULE_LAZY_LOADING = 2
 } CUmoduleLoadingMode;
 
-typedef enum CUfunction_attribute_enum {
+typedef enum CUfunction_attribute_enum KVC_ANY_VALUE {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
   CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
@@ -124,7 +131,7 @@ typedef enum CUfunction_attribute_enum {
   CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15
 } CUfunction_attribute;
 
-typedef enum CUpointer_attribute_enum {
+typedef enum CUpointer_attribute_enum KVC_ANY_VALUE {
   CU_POINTER_ATTRIBUTE_CONTEXT = 1,
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
   CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
@@ -139,7 +146,7 @@ typedef enum CUpointer_attribute_enum {
   CU_POINTER_ATTRIBUTE_MAPPED = 13
 } CUpointer_attribute;
 
-typedef enum CUmemorytype_enum {
+typedef enum CUmemorytype_enum KVC_ANY_VALUE {
   KVC_MEMORYTYPE_NONE = 0, /* Not given. */
   CU_MEMORYTYPE_HOST = 1,
   CU_MEMORYTYPE_DEVICE = 2,
@@ -147,7 +154,7 @@ typedef enum CUmemorytype_enum {
   CU_MEMORYTYPE_UNIFIED = 4
 } CUmemorytype;
 
-typedef enum CUmemPool_attribute_enum {
+typedef enum CUmemPool_attribute_enum KVC_ANY_VALUE {
   CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
   CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
   CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
@@ -155,18 +162,18 @@ typedef enum CUmemPool_attribute_enum {
   CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8
 } CUmemPool_attribute;
 
-typedef enum CUstreamCaptureStatus_enum {
+typedef enum CUstreamCaptureStatus_enum KVC_ANY_VALUE {
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
   CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
   CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2
 } CUstreamCaptureStatus;
-typedef enum CUstreamCaptureMode_enum {
+typedef enum CUstreamCaptureMode_enum KVC_ANY_VALUE {
   CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_STREAM_CAPTURE_MODE_RELAXED = 2
 } CUstreamCaptureMode;
 
-typedef enum CUgraphNodeType_enum {
+typedef enum CUgraphNodeType_enum KVC_ANY_VALUE {
   CU_GRAPH_NODE_TYPE_KERNEL = 0,
   CU_GRAPH_NODE_TYPE_MEMCPY = 1,
   CU_GRAPH_NODE_TYPE_MEMSET = 2,
@@ -174,19 +181,19 @@ typedef enum CUgraphNodeType_enum {
   CU_GRAPH_NODE_TYPE_GRAPH = 4,
   CU_GRAPH_NODE_TYPE_EMPTY = 5
 } CUgraphNodeType;
-typedef enum CUgraphExecUpdateResult_enum {
+typedef enum CUgraphExecUpdateResult_enum KVC_ANY_VALUE {
   CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
   CU_GRAPH_EXEC_UPDATE_ERROR = 1,
   CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
   CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3
 } CUgraphExecUpdateResult;
-typedef enum CUgraphInstantiateResult_enum {
+typedef enum CUgraphInstantiateResult_enum KVC_ANY_VALUE {
   CUDA_GRAPH_INSTANTIATE_SUCCESS = 0,
   CUDA_GRAPH_INSTANTIATE_ERROR = 1,
   CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE = 2
 } CUgraphInstantiateResult;
 
-typedef enum CUdriverProcAddressQueryResult_enum {
+typedef enum CUdriverProcAddressQueryResult_enum KVC_ANY_VALUE {
   CU_GET_PROC_ADDRESS_SUCCESS = 0,
   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
   CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
@@ -201,7 +208,7 @@ typedef void (*CUhostFn)(void *data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef size_t (*CUoccupancyB2DSize)(int block);
 
-typedef enum CUlaunchAttributeID_enum {
+typedef enum CUlaunchAttributeID_enum KVC_ANY_VALUE {
   CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
   CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
   CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
