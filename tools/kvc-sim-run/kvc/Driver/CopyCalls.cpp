@@ -206,6 +206,9 @@ static CUDA_MEMCPY3D row(CUmemorytype toType, CUdeviceptr to,
 static CUDA_MEMCPY3D unified(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return row(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, bytes);
 }
+static CUDA_MEMCPY3D inDevice(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return row(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_DEVICE, from, bytes);
+}
 static CUDA_MEMCPY3D toDevice(CUdeviceptr to, const void *from, size_t bytes) {
   return row(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_HOST,
              reinterpret_cast<uintptr_t>(from), bytes);
@@ -242,6 +245,13 @@ CUresult calls::copyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                           CUstream stream) {
   return copyIn(unified(to, from, bytes), stream);
 }
+CUresult calls::copyInDevice(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return copyNow(inDevice(to, from, bytes));
+}
+CUresult calls::copyInDeviceAsync(CUdeviceptr to, CUdeviceptr from,
+                                  size_t bytes, CUstream stream) {
+  return copyIn(inDevice(to, from, bytes), stream);
+}
 CUresult calls::copyToDevice(CUdeviceptr to, const void *from, size_t bytes) {
   return copyNow(toDevice(to, from, bytes));
 }
@@ -258,11 +268,11 @@ CUresult calls::copyToHostAsync(void *to, CUdeviceptr from, size_t bytes,
 }
 CUresult calls::copyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
                          size_t bytes) {
-  return copyNow(unified(to, from, bytes));
+  return copyNow(inDevice(to, from, bytes));
 }
 CUresult calls::copyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from,
                               CUcontext, size_t bytes, CUstream stream) {
-  return copyIn(unified(to, from, bytes), stream);
+  return copyIn(inDevice(to, from, bytes), stream);
 }
 CUresult calls::copy2D(const CUDA_MEMCPY2D *params) {
   return params ? copyNow(plane(*params)) : CUDA_ERROR_INVALID_VALUE;
