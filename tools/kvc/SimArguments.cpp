@@ -15,6 +15,8 @@
 #include <cstring>
 #include <random>
 
+#include <unistd.h>
+
 using namespace kvc;
 using safetensors::DType;
 
@@ -213,6 +215,16 @@ tensorOf(std::string_view text) {
                    std::string(text.substr(last + 1)));
 }
 
+/// Memory is given beyond what there is, and the process ends when it is used.
+void checkMemory(const Argument &argument, uint64_t bytes) {
+  const uint64_t has =
+      uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  if (bytes > has)
+    throw Failure("memory: expected enough for --arg of " +
+                  inQuotes(argument.param.name) + ", " + std::to_string(bytes) +
+                  " bytes, got " + std::to_string(has));
+}
+
 /// Makes the memory that an argument asks for; nothing if it is a value.
 std::optional<SimBuffer> makeBuffer(const Argument &argument,
                                     sim::Memory &memory, uint64_t number) {
@@ -252,7 +264,9 @@ std::optional<SimBuffer> makeBuffer(const Argument &argument,
     int64_t elements = 1;
     for (int64_t extent : buffer.shape)
       elements *= extent;
-    bytes.resize(size_t(elements * safetensors::bytesOf(buffer.dtype)));
+    const auto size = size_t(elements * safetensors::bytesOf(buffer.dtype));
+    checkMemory(argument, size);
+    bytes.resize(size);
     if (isRandom) {
       const uint64_t seed =
           parts.size() > 3 ? seedOf(argument, parts[3]) : number;

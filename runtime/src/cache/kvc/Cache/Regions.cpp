@@ -18,8 +18,8 @@ static constexpr int64_t kTensorAlignment = 64;
 void kvc::placeTensor(const layout::TensorStrides &strides, uint8_t *base,
                       std::vector<kvc_region> &regions) {
   for (const layout::RegionStrides &region : strides.regions)
-    regions.push_back(
-        {base + region.offset, region.pageStride, region.headStride});
+    regions.push_back({base ? base + region.offset : nullptr, region.pageStride,
+                       region.headStride});
 }
 
 kvc_status ContiguousRun::allocate(const spec::Spec &spec,
