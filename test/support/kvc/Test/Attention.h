@@ -36,7 +36,9 @@ struct AttentionArgs {
   std::span<const int64_t> cuQ, cuKv;
   std::span<const float> slopes; ///< [q_heads]; with alibi.
   std::span<const float> sinks;  ///< [q_heads]; with sink_logits.
-  ScoreRegion score = {};        ///< Behind the softcap; none: as it is.
+  /// Behind the softcap; none: as it is. A list that leaves it out would warn.
+  // NOLINTNEXTLINE(readability-redundant-member-init)
+  ScoreRegion score = {};
 };
 
 /// The exact answer and what the error bounds need.

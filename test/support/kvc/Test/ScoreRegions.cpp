@@ -72,7 +72,8 @@ constexpr ScoreCase kCases[] = {
        %wide = arith.mulf %curved, %two : f32
        %result = arith.addf %wide, %kv : f32)",
      [](double score, int64_t, int64_t, int64_t head, int64_t group) {
-       return 2 * std::tanh(score / 2) + double(head / group);
+       const int64_t kvHead = head / group;
+       return 2 * std::tanh(score / 2) + double(kvHead);
      }},
     {"KeysAlone", R"(
        %unit = arith.constant 0.125 : f32
