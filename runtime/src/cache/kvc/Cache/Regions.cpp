@@ -60,7 +60,7 @@ kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
                         const ContiguousRun &from, int64_t tokens,
                         ContiguousRun &to, kvc_diag *diag) {
   int64_t heads = spec.attention.kvHeads;
-  if (from.regions.empty())
+  if (from.regions.empty() || tokens == 0)
     return KVC_OK;
   size_t first = 0;
   for (Tensor tensor : {Tensor::Key, Tensor::Value}) {
