@@ -47,7 +47,9 @@ typedef enum kvc_status KVC_ENUM_BASE {
   KVC_UNSUPPORTED = 3,      /**< Valid, but not for this object. */
   KVC_OUT_OF_BLOCKS = 4,    /**< The cache has too few free blocks. */
   KVC_STALE = 5,            /**< A handle of what no longer exists. */
-  KVC_FAILED = 6            /**< The system: memory, a thread, a file. */
+  KVC_FAILED = 6,           /**< The system: memory, a thread, a file. */
+  KVC_INEXACT_POSITION = 7, /**< A cut there would lose what was given. */
+  KVC_WAIT = 8 /**< Blocks are there as soon as steps have retired. */
 } kvc_status;
 
 /** Where a failed call puts its message, "PLACE: what, expected, got". The

@@ -16,7 +16,7 @@ using namespace kvc;
 
 TEST(Status, EveryCodeHasANameOfItsOwn) {
   std::vector<std::string> names;
-  for (int code = 0; code <= KVC_FAILED; ++code)
+  for (int code = 0; code <= KVC_WAIT; ++code)
     names.push_back(kvc_status_name(static_cast<kvc_status>(code)));
   for (size_t i = 0; i < names.size(); ++i)
     for (size_t j = 0; j < i; ++j)

@@ -48,6 +48,10 @@ extern "C" const char *kvc_status_name(kvc_status status) {
     return "stale handle";
   case KVC_FAILED:
     return "failed";
+  case KVC_INEXACT_POSITION:
+    return "inexact position";
+  case KVC_WAIT:
+    return "wait";
   }
   return "unknown status";
 }
