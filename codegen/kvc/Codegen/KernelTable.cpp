@@ -47,30 +47,36 @@ public:
                                ConstantInt::getSigned(i64, entry.tileRows),
                                ConstantInt::getSigned(i64, entry.tileTokens),
                                ConstantInt::getSigned(i64, entry.splitTokens),
-                               text(entry.operands));
+                               text(entry.operands), null(), zero(), zero(),
+                               zero());
   }
 
   /// kvc_module_table.
   Constant *table(const KernelTable &table, ArrayRef<Constant *> kernels) {
     auto *list = ConstantArray::get(
         ArrayType::get(kernelType(), kernels.size()), kernels);
-    auto *type = StructType::get(
-        context, {i32, i32, pointer, pointer, pointer, pointer, pointer});
+    auto *type = StructType::get(context, {i32, i32, pointer, pointer, pointer,
+                                           pointer, pointer, pointer, i64});
     return ConstantStruct::get(
         type, ConstantInt::get(i32, KVC_KERNEL_ABI_VERSION),
         ConstantInt::get(i32, kernels.size()), text(table.specJson),
         text(table.layoutHash), text(table.target), global(list),
-        text(table.score));
+        text(table.score), null(), zero());
   }
 
 private:
   StructType *kernelType() {
-    return StructType::get(context, {pointer, pointer, i64, i64, i64, pointer});
+    return StructType::get(context, {pointer, pointer, i64, i64, i64, pointer,
+                                     pointer, i64, i64, i64});
   }
+  /// What only GPU kernels have.
+  Constant *null() { return ConstantPointerNull::get(pointer); }
+  Constant *zero() { return ConstantInt::get(i64, 0); }
 
   Module &module;
   LLVMContext &context;
-  Type *i32, *i64, *pointer;
+  Type *i32, *i64;
+  PointerType *pointer;
 };
 
 int64_t intAttr(mlir::Operation *op, StringRef name) {

@@ -3,7 +3,10 @@
 |* Part of kvc.
 |*
 |* A host kernel is `void kernel(const void *args)`. `args` points at the struct
-|* of its kind below. Every struct is a run of 8-byte slots in the order of the
+|* of its kind below. A GPU kernel has one parameter, the address in device
+|* memory of an array of these structs; block i of its grid does item i, and
+|* nothing for an item of zeros. All pointers in there are device memory's too.
+Every struct is a run of 8-byte slots in the order of the
 |* kernel function's parameters at level 0 (dialects/README.md):
 |*
 |*   !kvc.cache  -> kvc_cache_view, in place
@@ -30,7 +33,7 @@ extern "C" {
 #endif
 
 /** Version of everything in this header. */
-#define KVC_KERNEL_ABI_VERSION 1
+#define KVC_KERNEL_ABI_VERSION 2
 
 /*--- Caches ---------------------------------------------------------------*/
 
@@ -161,14 +164,19 @@ typedef void (*kvc_kernel_fn)(const void *args);
 /** What a plan needs to know about compiled kernels. */
 typedef struct kvc_kernel_info {
   const char *name; /**< "decode", "prefill", "append", "merge", "unpack". */
-  kvc_kernel_fn function;
-  int64_t tile_rows;   /**< Query rows of a tile; 0 where it has none. */
+  kvc_kernel_fn function; /**< Null on GPUs. */
+  int64_t tile_rows;      /**< Query rows of a tile; 0 where it has none. */
   int64_t tile_tokens; /**< Keys of a tile; split boundaries are multiples. */
   /** Keys of one split: a function of the spec and the target alone. */
   int64_t split_tokens;
   /** Types that its dots multiply by codes, "i16", "f32" or "i16, f32"; ""
    *  where it has none. For people. */
   const char *operands;
+  /** Of GPU kernels, null and 0 on hosts: the entry's name in the module's
+   *  code, the threads of a block (along x), the bytes of shared memory to ask
+   *  for at the launch, and the registers of a thread (0: not known). */
+  const char *symbol;
+  int64_t threads, shared_bytes, registers;
 } kvc_kernel_info;
 
 /** The table that every ahead-of-time object exports as `kvc_module`. */
@@ -182,6 +190,10 @@ typedef struct kvc_module_table {
   /** Text of the score region, which `spec_json` cannot say; "" without one.
    *  Two modules compute the same only where both texts agree. */
   const char *score;
+  /** What a GPU's driver loads: PTX text with its final NUL, which code_bytes
+   *  counts, or a cubin. Null and 0 on hosts. */
+  const void *code;
+  int64_t code_bytes;
 } kvc_module_table;
 
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L

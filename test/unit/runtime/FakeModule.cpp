@@ -253,19 +253,21 @@ FakeModule::FakeModule(const SpecText &text, Tiles tiles)
   const char *hash = nullptr;
   kvc_layout_hash(parsed.get(), &hash);
   kernels = {{"decode", decodeKernel, tiles.decodeRows, tiles.tokens,
-              tiles.split, "f32"},
+              tiles.split, "f32", nullptr, 0, 0, 0},
              {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens,
-              tiles.prefillSplit, "f32"},
-             {"append", appendKernel, 0, 0, 0, ""},
-             {"merge", mergeKernel, 0, 0, 0, ""},
-             {"unpack", unpackKernel, 0, 0, 0, ""}};
+              tiles.prefillSplit, "f32", nullptr, 0, 0, 0},
+             {"append", appendKernel, 0, 0, 0, "", nullptr, 0, 0, 0},
+             {"merge", mergeKernel, 0, 0, 0, "", nullptr, 0, 0, 0},
+             {"unpack", unpackKernel, 0, 0, 0, "", nullptr, 0, 0, 0}};
   moduleTable = {KVC_KERNEL_ABI_VERSION,
                  int32_t(kernels.size()),
                  json.c_str(),
                  hash,
                  "fake",
                  kernels.data(),
-                 ""};
+                 "",
+                 nullptr,
+                 0};
   Message message;
   kvc_module *made = nullptr;
   EXPECT_EQ(kvc_module_create(&moduleTable, message.get(), &made), KVC_OK)

@@ -64,8 +64,8 @@ TEST(Module, RefusesWhatContradictsItself) {
     kvc_status status;
     std::function<void(Table &, Kernels &)> change;
   } cases[] = {
-      {"abi_version: expected 1, got 2", KVC_UNSUPPORTED,
-       [](Table &table, Kernels &) { table.abi_version = 2; }},
+      {"abi_version: expected 2, got 3", KVC_UNSUPPORTED,
+       [](Table &table, Kernels &) { table.abi_version = 3; }},
       {"num_kernels", KVC_INVALID_DATA,
        [](Table &table, Kernels &) { table.num_kernels = -1; }},
       {"num_kernels", KVC_INVALID_DATA,

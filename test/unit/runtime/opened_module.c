@@ -11,7 +11,8 @@
 
 static void nothing(const void *args) { (void)args; }
 
-static const kvc_kernel_info kernels[] = {{"merge", nothing, 0, 0, 0, ""}};
+static const kvc_kernel_info kernels[] = {
+    {"merge", nothing, 0, 0, 0, "", 0, 0, 0, 0}};
 
 #define SPEC                                                                   \
   "{\"kvc\": 1, \"name\": \"opened\", \"attention\": {\"q_heads\": 1, "        \
@@ -21,7 +22,7 @@ static const kvc_kernel_info kernels[] = {{"merge", nothing, 0, 0, 0, ""}};
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT kvc_module_table kvc_module = {
-    KVC_KERNEL_ABI_VERSION, 1, SPEC, 0, "test", kernels, ""};
+    KVC_KERNEL_ABI_VERSION, 1, SPEC, 0, "test", kernels, "", 0, 0};
 
 EXPORT kvc_module_table other_version = {
-    KVC_KERNEL_ABI_VERSION + 1, 1, SPEC, "", "test", kernels, ""};
+    KVC_KERNEL_ABI_VERSION + 1, 1, SPEC, "", "test", kernels, "", 0, 0};
