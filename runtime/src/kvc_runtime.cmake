@@ -21,6 +21,11 @@ kvc_add_library(kvc_host
   LINK kvc_base Threads::Threads)
 target_include_directories(kvc_host PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/devices)
 
+# NVIDIA devices: the driver is opened at run time.
+kvc_add_library(kvc_cuda_device
+  SRCS devices/cuda/CudaDevice.cpp devices/cuda/Driver.cpp
+  LINK kvc_base ${CMAKE_DL_LIBS})
+
 kvc_add_library(kvc_cache
   SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
   LINK kvc_host)
@@ -28,20 +33,20 @@ target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 
 kvc_add_library(kvc_runtime
   SRCS run/kvc/Run/Append.cpp run/kvc/Run/Attend.cpp run/kvc/Run/Batch.cpp run/kvc/Run/Convert.cpp
-       run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Quantise.cpp run/kvc/Run/Unpack.cpp
+       run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Quantise.cpp run/kvc/Run/SplitPlanner.cpp run/kvc/Run/Unpack.cpp
   LINK kvc_cache ${CMAKE_DL_LIBS})
 target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)
 
 # What the shared library shows is what the public headers declare: the version
 # script hides the rest, that of the standard library's templates included.
 set(kvc_runtime_objects "")
-foreach(library kvc_spec kvc_quantise kvc_base kvc_host kvc_cache kvc_runtime)
+foreach(library kvc_spec kvc_quantise kvc_base kvc_host kvc_cuda_device kvc_cache kvc_runtime)
   set_target_properties(${library} PROPERTIES
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   list(APPEND kvc_runtime_objects $<TARGET_OBJECTS:${library}>)
 endforeach()
 add_library(kvc_runtime_shared SHARED
-  $<TARGET_OBJECTS:kvc_quantise> $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
+  $<TARGET_OBJECTS:kvc_quantise> $<TARGET_OBJECTS:kvc_base> $<TARGET_OBJECTS:kvc_host> $<TARGET_OBJECTS:kvc_cuda_device> $<TARGET_OBJECTS:kvc_cache> $<TARGET_OBJECTS:kvc_runtime>)
 set(kvc_runtime_exports ${CMAKE_CURRENT_SOURCE_DIR}/kvc_runtime.map)
 target_link_options(kvc_runtime_shared PRIVATE LINKER:--version-script=${kvc_runtime_exports})
 set_target_properties(kvc_runtime_shared PROPERTIES

@@ -78,8 +78,19 @@ kvc_status launch(void *, const kvc_launch *launches, int64_t num_launches,
   return KVC_OK;
 }
 
-constexpr kvc_device kHost = {
-    sizeof(kvc_device), "host", nullptr, allocate, release, copy, fill, launch};
+constexpr kvc_device makeHost() {
+  kvc_device host = {};
+  host.struct_size = sizeof(kvc_device);
+  host.name = "host";
+  host.allocate = allocate;
+  host.release = release;
+  host.copy = copy;
+  host.fill = fill;
+  host.launch = launch;
+  return host;
+}
+
+constexpr kvc_device kHost = makeHost();
 
 } // namespace
 

@@ -51,6 +51,16 @@ private:
   int64_t size = 0;
 };
 
+/// Whether its addresses mean something to it alone; then every function but
+/// `launch` is there.
+bool hasOwnMemory(const kvc_device &device);
+
+/// Between the host and memory of the device; done when the call returns.
+kvc_status copyToDevice(const kvc_device &device, void *to, const void *from,
+                        int64_t bytes, kvc_diag *diag);
+kvc_status copyFromDevice(const kvc_device &device, void *to, const void *from,
+                          int64_t bytes, kvc_diag *diag);
+
 /// The caller's device, or the host where it gave none.
 kvc_status resolveDevice(const kvc_device *given, kvc_diag *diag,
                          const kvc_device *&device);
