@@ -6,7 +6,7 @@
 
 #include "kvc/Run/Module.h"
 
-#include "kvc/Base/Diag.h"
+#include "kvc/Devices/Memory.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -14,6 +14,7 @@
 using namespace kvc;
 
 kvc_module::~kvc_module() {
+  loaded.clear();
   if (library)
     dlclose(library);
 }
@@ -23,6 +24,42 @@ kvc_status kvc::requireKernel(const kvc_kernel_info *kernel, const char *name,
   return kernel ? KVC_OK
                 : fail(diag, KVC_UNSUPPORTED,
                        "module: expected a kernel \"%s\", got none", name);
+}
+
+kvc_status kvc::requireDevice(const kvc_module &module,
+                              const kvc_device &device, kvc_diag *diag) {
+  if (hasOwnMemory(device) == (module.table->code != nullptr))
+    return KVC_OK;
+  return fail(diag, KVC_INVALID_ARGUMENT,
+              "module.target: expected one for device \"%s\", got \"%s\"",
+              device.name,
+              module.table->target ? module.table->target : "none");
+}
+
+kvc_status kvc_module::codeOn(const kvc_device &device, kvc_diag *diag,
+                              const DeviceCode *&code) const {
+  const std::lock_guard guard(lock);
+  for (const std::unique_ptr<DeviceCode> &each : loaded)
+    if (&each->device == &device) {
+      code = each.get();
+      return KVC_OK;
+    }
+  auto made = std::make_unique<DeviceCode>(device);
+  KVC_TRY(device.module_load(device.self, table->code, table->code_bytes, diag,
+                             &made->module));
+  const std::pair<const kvc_kernel_info *, void **> kernels[] = {
+      {decode, &made->decode},
+      {prefill, &made->prefill},
+      {append, &made->append},
+      {merge, &made->merge},
+      {unpack, &made->unpack}};
+  for (const auto &[info, function] : kernels)
+    if (info)
+      KVC_TRY(device.module_function(device.self, made->module, info->symbol,
+                                     diag, function));
+  loaded.push_back(std::move(made));
+  code = loaded.back().get();
+  return KVC_OK;
 }
 
 namespace {
@@ -50,12 +87,35 @@ kvc_status checkTiles(const kvc_kernel_info &info, kvc_diag *diag) {
   return KVC_OK;
 }
 
+/// Threads and dynamic shared memory of a block that no device goes beyond.
+constexpr int64_t kMaxThreads = 1024, kMaxShared = int64_t(1) << 20;
+
+/// What a launch needs of a kernel in the module's code.
+kvc_status checkGrid(const kvc_kernel_info &info, kvc_diag *diag) {
+  if (!info.symbol)
+    return fail(diag, KVC_INVALID_DATA,
+                "module.%s.symbol: expected an entry of the code, got null",
+                info.name);
+  if (info.threads < 1 || info.threads > kMaxThreads || info.shared_bytes < 0 ||
+      info.shared_bytes > kMaxShared)
+    return fail(diag, KVC_INVALID_DATA,
+                "module.%s: expected 1 to %lld threads and 0 to %lld bytes of "
+                "shared memory, got %lld and %lld",
+                info.name, static_cast<long long>(kMaxThreads),
+                static_cast<long long>(kMaxShared),
+                static_cast<long long>(info.threads),
+                static_cast<long long>(info.shared_bytes));
+  return KVC_OK;
+}
+
 kvc_status takeKernel(kvc_module &module, const kvc_kernel_info &info,
-                      kvc_diag *diag) {
-  if (!info.name || !info.function)
+                      bool hasCode, kvc_diag *diag) {
+  if (!info.name || (!hasCode && !info.function))
     return fail(diag, KVC_INVALID_DATA,
                 "module: expected a kernel's %s, got null",
                 info.name ? "function" : "name");
+  if (hasCode)
+    KVC_TRY(checkGrid(info, diag));
   struct Slot {
     const char *name;
     const kvc_kernel_info **kernel;
@@ -105,8 +165,13 @@ kvc_status readTable(kvc_module &module, const kvc_module_table *table,
     return fail(diag, KVC_UNSUPPORTED,
                 "module.layout_hash: expected %s for its spec, got %s",
                 module.spec->hash.c_str(), table->layout_hash);
+  if (table->code && table->code_bytes < 1)
+    return fail(diag, KVC_INVALID_DATA,
+                "module.code_bytes: expected at least 1, got %lld",
+                static_cast<long long>(table->code_bytes));
   for (int32_t i = 0; i < table->num_kernels; ++i)
-    KVC_TRY(takeKernel(module, table->kernels[i], diag));
+    KVC_TRY(
+        takeKernel(module, table->kernels[i], table->code != nullptr, diag));
   module.table = table;
   return KVC_OK;
 }
