@@ -432,6 +432,150 @@ TEST_F(CheckTest, ProductsOfMatricesKeepColumnsApart) {
             product + "st.global.f32 [%rd3], %f4;\n", {1}, {32});
 }
 
+//===----------------------------------------------------------------------===//
+// Guards and members
+//===----------------------------------------------------------------------===//
+
+TEST_F(CheckTest, WhatAnUndefinedGuardLoadsIsOpen) {
+  // The guard happens to pass, or not.
+  const std::string decide = "mov.b32 %r7, %r6;\n" + kDecide;
+  for (const std::string guard : {"@%p5 ", "@!%p5 "}) {
+    expectOne(Kind::Undefined, {"bra", "ld.global.b32"},
+              "mov.b32 %r6, 0;\n" + guard + "ld.global.b32 %r6, [%rd3];\n" +
+                  decide);
+    expectOne(Kind::Undefined, {"bra", "ld.global.nc.b32"},
+              "mov.b32 %r6, 0;\n" + guard + "ld.global.nc.b32 %r6, [%rd3];\n" +
+                  decide);
+    expectOne(Kind::Undefined, {"bra", "ld.global.v2.b32"},
+              "mov.b32 %r6, 0;\n" + guard +
+                  "ld.global.v2.b32 {%r9, %r6}, [%rd0];\n" + decide);
+    expectOne(Kind::Undefined, {"bra", "add.u32"},
+              "mov.b32 %r6, 0;\n" + guard + "add.u32 %r6, %r6, 1;\n" + decide);
+    // Nobody looks.
+    expectNone(guard + "ld.global.b32 %r6, [%rd3];\n");
+  }
+}
+
+TEST_F(CheckTest, UndefinedGuardsOfWhatOthersSeeAreFound) {
+  const std::string zeros = "mov.b32 %r9, 0;\nmov.b32 %f0, 0f00000000;\n" +
+                            kWrite + "bar.warp.sync -1;\n";
+  for (const std::string each :
+       {"shfl.sync.bfly.b32 %r6, %r0, 1, 31, -1;",
+        "vote.sync.any.pred %p6, %p1, -1;", "match.any.sync.b32 %r6, %r0, -1;",
+        "redux.sync.add.s32 %r6, %r0, -1;", "elect.sync %r6|%p6, -1;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];",
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r0};",
+        "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0;",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
+        "{%r9,%r9}, {%r9}, {%f0,%f0,%f0,%f0};",
+        "cp.async.wait_all;", "cp.async.bulk.commit_group;",
+        "cp.async.bulk.wait_group 0;", "fence.acq_rel.gpu;",
+        "fence.proxy.async;", "barrier.cluster.arrive;",
+        "discard.global.L2 [%rd0], 128;"})
+    // Registers begin as zeros here: all lanes pass this guard.
+    expectOne(Kind::Undefined, {"whether it runs", "never set"},
+              zeros + "setp.eq.u32 %p1, %r0, 0;\n@!%p5 " + each + "\n", {1},
+              {32});
+}
+
+TEST_F(CheckTest, UndefinedMembersAndBarriersAreFound) {
+  // A mask that is defined in all but some bits that happen to be right.
+  const std::string mask = kRead + "or.b32 %r9, %r6, 0x7fffffff;\n";
+  for (const std::string each :
+       {"shfl.sync.bfly.b32 %r10, %r0, 1, 31, %r9;",
+        "vote.sync.any.pred %p6, %p1, %r9;", "bar.warp.sync %r9;",
+        "match.any.sync.b32 %r10, %r0, %r9;",
+        "redux.sync.add.s32 %r10, %r0, %r9;", "elect.sync %r10|%p6, %r9;"})
+    expectOne(Kind::Undefined, {"who takes part", "ld.shared.b32"},
+              "setp.eq.u32 %p1, %r0, 0;\n" + mask + each + "\n", {1}, {31});
+  expectOne(Kind::Undefined, {"which barrier it means"}, "bar.sync %r20;\n");
+  expectOne(Kind::Undefined, {"how many threads"},
+            "shl.b32 %r9, %r20, 6;\nor.b32 %r9, %r9, 64;\nbar.sync 0, %r9;\n");
+  expectOne(Kind::Undefined, {"what it tells the others"},
+            "bar.red.popc.u32 %r6, 0, %p5;\n");
+}
+
+TEST_F(CheckTest, UndefinedAddressesOfMbarriersAreFound) {
+  const std::string init = "setp.eq.u32 %p0, %r0, 0;\n@%p0 "
+                           "mbarrier.init.shared.b64 [%r1], 64;\nbar.sync 0;\n"
+                           "add.u32 %r9, %r20, %r1;\n";
+  const std::string wait = "mbarrier.arrive.shared.b64 %rd8, [%r1];\nW: "
+                           "mbarrier.test_wait.shared.b64 %p1, [%r9], %rd8;\n"
+                           "@!%p1 bra W;\n";
+  expectOne(Kind::Undefined, {"its address", "mbarrier.init"},
+            "add.u32 %r9, %r20, %r1;\nmbarrier.init.shared.b64 [%r9], 1;\n",
+            {1}, {1});
+  expectOne(Kind::Undefined, {"its count", "mbarrier.init"},
+            "add.u32 %r9, %r20, 1;\nmbarrier.init.shared.b64 [%r1], %r9;\n",
+            {1}, {1});
+  expectOne(Kind::Undefined, {"its address", "mbarrier.arrive"},
+            init + "mbarrier.arrive.shared.b64 %rd8, [%r9];\n");
+  expectOne(Kind::Undefined, {"its address", "mbarrier.test_wait"},
+            init + wait);
+  expectOne(Kind::Undefined, {"its address", "cp.async.mbarrier"},
+            init + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r9];\n");
+}
+
+TEST_F(CheckTest, BulkCopiesOfUnwrittenMemoryAreFound) {
+  const std::string copy =
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\n"
+      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+  expectOne(Kind::Undefined, {"what it copies", "\"s\""}, copy, {1}, {1});
+  expectNone("st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\n" + copy, {1},
+             {1});
+  expectOne(Kind::Undefined, {"its size"},
+            "st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\nadd.u32 %r9, %r20, "
+            "16;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], "
+            "%r9;\n",
+            {1}, {1});
+}
+
+TEST_F(CheckTest, ShufflesFromLanesThatAreNoMembersAreUndefined) {
+  // Lanes below 16 alone; lane l gets the value of lane l + 8.
+  const std::string half = "setp.lt.u32 %p2, %r0, 16;\n@!%p2 bra E;\n"
+                           "shfl.sync.down.b32 %r7, %r0, 8, 31, 0xffff;\n";
+  expectOne(Kind::Undefined, {"st.global.b32", "shfl.sync.down.b32"},
+            half + "st.global.b32 [%rd3], %r7;\nE: ret;", {1}, {32});
+  // Sums over halves of a warp do this, and nobody uses what comes of it.
+  expectNone(half + "setp.lt.u32 %p3, %r0, 8;\n@%p3 st.global.b32 [%rd3], "
+                    "%r7;\nE: ret;",
+             {1}, {32});
+  // Segments of 16 keep to their members.
+  expectNone("setp.lt.u32 %p2, %r0, 16;\n@!%p2 bra E;\n"
+             "shfl.sync.down.b32 %r7, %r0, 8, 0x100f, 0xffff;\n"
+             "st.global.b32 [%rd3], %r7;\nE: ret;",
+             {1}, {32});
+}
+
+TEST_F(CheckTest, ShufflesFromLanesThatHaveExitedAreUndefined) {
+  const std::string last = "setp.eq.u32 %p2, %r0, 31;\n@%p2 exit;\n";
+  for (const std::string from : {"31", "30"}) {
+    const std::string body = last + "shfl.sync.idx.b32 %r7, %r0, " + from +
+                             ", 31, -1;\nst.global.b32 [%rd3], %r7;\n";
+    if (from == "31")
+      expectOne(Kind::Undefined, {"st.global.b32", "shfl.sync.idx.b32"}, body,
+                {1}, {32});
+    else
+      expectNone(body, {1}, {32});
+  }
+  // Lanes that the block never had.
+  expectOne(Kind::Undefined, {"shfl.sync.idx.b32"},
+            "shfl.sync.idx.b32 %r7, %r0, 20, 31, -1;\n"
+            "st.global.b32 [%rd3], %r7;\n",
+            {1}, {20});
+}
+
+TEST_F(CheckTest, GroupsSeeTheirOwnMembersAlone) {
+  // Lanes from 16 on have an undefined value; both halves run at once.
+  const std::string values =
+      "setp.lt.u32 %p2, %r0, 16;\n@%p2 mov.b32 %r20, 3;\n"
+      "selp.b32 %r9, 0xffff, 0xffff0000, %p2;\n"
+      "redux.sync.add.s32 %r7, %r20, %r9;\n";
+  expectNone(values + "@%p2 st.global.b32 [%rd3], %r7;\n", {1}, {32});
+  expectOne(Kind::Undefined, {"st.global.b32"},
+            values + "@!%p2 st.global.b32 [%rd3], %r7;\n", {1}, {32});
+}
+
 TEST_F(CheckTest, ModuleVariablesBeginAsZeros) {
   expectNone("mov.u64 %rd6, data;\nld.global.b32 %r7, [%rd6];\n" + kDecide);
 }

@@ -7,6 +7,7 @@
 #include "MachineSupport.h"
 
 #include <map>
+#include <new>
 
 using namespace kvc::sim;
 using namespace kvc::test;
@@ -469,6 +470,36 @@ TEST(MachineFlowTest, TheFirstBlockThatFailsIsTold) {
     EXPECT_EQ(result.fault->block, 7u);
     EXPECT_EQ(result.at, (Position{12, 6}));
   }
+}
+
+/// Has no memory left for a block.
+class FullObserver : public Observer {
+public:
+  explicit FullObserver(uint64_t most) : most(most) {}
+  void onBlock(uint64_t block) override {
+    if (block >= most)
+      throw std::bad_alloc();
+  }
+
+private:
+  const uint64_t most;
+};
+
+TEST(MachineFlowTest, MemoryThatRunsOutIsAFault) {
+  // Blocks one by one, and blocks that take turns, of which as many as there
+  // is room for begin at once.
+  for (const std::string update : {"", "red.global.add.u32 [%rd1], 1;\n"})
+    for (uint64_t most : {0u, 3u, 1024u, 1030u}) {
+      FullObserver observer(most);
+      Device device(moduleOf(update), &observer);
+      const uint64_t out = device.buffer(std::vector<uint32_t>(32));
+      const LaunchResult result = device.run("k", {1100}, {32}, out);
+      ASSERT_TRUE(result.fault) << update << most;
+      EXPECT_EQ(result.fault->kind, Fault::Kind::Limit);
+      EXPECT_NE(result.fault->message.find("expected memory for blocks"),
+                std::string::npos)
+          << result.fault->message;
+    }
 }
 
 TEST(MachineFlowTest, ClustersOfSeveralBlocksAreRefused) {

@@ -69,6 +69,14 @@ Words warps(const Words &input) {
   return output;
 }
 
+Words halves(const Words &input) {
+  Words output(2, 0);
+  for (size_t i = 0; i < input.size(); ++i)
+    if (i % 32 < 16)
+      output[i / 32] += input[i];
+  return output;
+}
+
 Words histogram(const Words &input) {
   Words output(64, 0);
   for (uint32_t word : input)
@@ -116,6 +124,7 @@ std::vector<MutantKernel> kvc::test::mutantKernels() {
       {"pipeline", "", {1}, {64}, randomWords(64 * 5), 64, pipeline},
       {"last_block", "", {4}, {32}, randomWords(128), 1, lastBlock},
       {"warps", "", {1}, {64}, randomWords(50), 64, warps},
+      {"halves", "", {1}, {64}, randomWords(45), 2, halves},
       {"histogram", "", {2}, {64}, randomWords(128), 64, histogram},
       {"product", "", {1}, {32}, factors(), 128, product},
       {"hand_over", "", {1}, {64}, randomWords(96), 32, handOver},

@@ -34,8 +34,9 @@ bool startsWith(const std::string &line, std::string_view word) {
 
 /// The register that an instruction writes first; empty for what writes none.
 std::string written(const std::string &line) {
-  for (std::string_view word : {"st.", "bar.", "bra", "ret", "cp.", "membar",
-                                "red.", ".", "@", "mbarrier.init", "{", "}"})
+  for (std::string_view word :
+       {"st.", "bar.", "bra", "ret", "cp.", "membar", "red.", "exit", ".", "@",
+        "mbarrier.init", "{", "}"})
     if (startsWith(line, word))
       return "";
   const size_t begin = line.find('%');
@@ -119,6 +120,10 @@ private:
           line + " xor.b32 " + written(line) + ", " + written(line) + ", 1;");
     }
     shiftAddress(i);
+    if (startsWith(line, "@"))
+      unsetGuard(i);
+    if (startsWith(line, "shfl"))
+      moveLanes(i);
     if (startsWith(line, "@") && !startsWith(lines[i - 1], "mbarrier"))
       dropGuard(i);
     if (startsWith(line, ".shared"))
@@ -158,6 +163,25 @@ private:
       add("mask", i, "");
     else
       add("mask", i, line.substr(line.find(' ') + 1));
+  }
+
+  /// The guard is a predicate that nothing sets, whatever it happens to be.
+  void unsetGuard(size_t i) {
+    const std::string rest = lines[i].substr(lines[i].find(' '));
+    for (const std::string guard : {"@%p7", "@!%p7"})
+      add("guard", i, guard + rest);
+  }
+
+  /// Twice as far, and without the first or the last member.
+  void moveLanes(size_t i) {
+    const std::string &line = lines[i];
+    const size_t first = line.find(", ", line.find(", ") + 2) + 2;
+    const size_t end = line.find(',', first);
+    const int by = std::atoi(line.c_str() + first);
+    add("lanes", i,
+        line.substr(0, first) + std::to_string(2 * by) + line.substr(end));
+    replace("lanes", i, "0xffffffff", "0x7fffffff");
+    replace("lanes", i, "0x0000ffff", "0x0000fffe");
   }
 
   /// The last array loses a word; others may run over into the next one, which

@@ -36,9 +36,10 @@ inline constexpr size_t kFamilies = 0
 /// What observers want to know of a family.
 enum FamilyTraits : uint8_t {
   kNoTraits = 0,
-  kTogether = 1, ///< Runs when its lanes have all come: Observer::onWarpSync.
-  kEffect = 2,   ///< Does more than to set registers, where it runs.
-  kElsewhere = 4 ///< Its operands lead to memory or to other instructions.
+  kTogether = 1,  ///< Runs when its lanes have all come: Observer::onWarpSync.
+  kEffect = 2,    ///< Does more than to set registers of its own lane.
+  kElsewhere = 4, ///< Its operands lead to memory or to other instructions.
+  kDecides = 8    ///< Some say where it goes, what it touches, who takes part.
 };
 inline constexpr uint8_t kFamilyTraits[] = {
 #define KVC_SIM_FAMILY(id, traits) traits,

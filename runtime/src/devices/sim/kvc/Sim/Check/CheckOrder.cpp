@@ -339,7 +339,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
     const uint32_t bytes = copy.bytes[lane], read = copy.sourceBytes[lane];
     record.lanes = LaneMask(1) << lane;
     record.time = state.clocks.now();
-    copyShadow(state, copy, lane, thread);
+    copyShadow(state, warp, at, copy, lane);
     if (read > 0)
       race(state, record, copy.from, true, false, from, read);
     if (bytes == 0)

@@ -57,8 +57,9 @@ void Checker::writeShadow(BlockState &state, MemorySpace space, uint32_t thread,
 }
 
 /// Bytes behind the source's become zeros.
-void Checker::copyShadow(BlockState &state, const AsyncCopy &copy,
-                         unsigned lane, uint32_t thread) {
+void Checker::copyShadow(BlockState &state, const WarpInfo &warp, uint32_t at,
+                         const AsyncCopy &copy, unsigned lane) {
+  const uint32_t thread = warp.warp * kLanes + lane;
   uint64_t from = copy.sources[lane], to = copy.destinations[lane];
   const uint32_t bytes = copy.bytes[lane];
   const uint32_t read = std::min(copy.sourceBytes[lane], bytes);
@@ -69,6 +70,13 @@ void Checker::copyShadow(BlockState &state, const AsyncCopy &copy,
   destination->define(to, bytes);
   if (!source || !source->isUndefined(from, read))
     return;
+  if (copy.to == MemorySpace::Global)
+    return report(Finding::Kind::Undefined, at, kNowhere,
+                  describePlace(launch, at) + ": what it copies in " +
+                      describeThread(launch, warp.block, thread) +
+                      " holds bytes behind " +
+                      describe(copy.from, copy.sources[lane]) +
+                      " that nobody has written");
   std::vector<uint8_t> bits(read);
   source->read(from, bits.data(), read);
   destination->write(to, bits.data(), read);
@@ -147,6 +155,13 @@ void Checker::checkOperands(BlockState &state, const WarpInfo &warp,
     check(address, "its address");
     return;
   }
+  case Family::CpBulk:
+    check(2, "the address of its source");
+    check(4, "its size");
+    if (!launch.program->modifiersOf(inst).has(Word::BulkGroup))
+      check(5, "the address of its mbarrier");
+    check(0, "its address");
+    return;
   case Family::CpAsync:
     check(2, "the address of its source");
     check(5, "its size");
@@ -154,8 +169,38 @@ void Checker::checkOperands(BlockState &state, const WarpInfo &warp,
   case Family::St:
   case Family::Red:
   case Family::StMatrix:
-  case Family::CpBulk:
+  case Family::Discard:
+  case Family::CpAsyncArrive:
     check(0, "its address");
+    return;
+  case Family::Mbarrier: {
+    // Arrivals have a result first, which may be left out.
+    const Modifiers &modifiers = launch.program->modifiersOf(inst);
+    const size_t address =
+        modifiers.has(Word::Arrive) || modifiers.has(Word::ArriveDrop) ? 1 : 0;
+    check(address, "its address");
+    check(address + 2, "its count");
+    return;
+  }
+  case Family::MbarrierTest:
+    check(1, "its address");
+    return;
+  case Family::Bar:
+    check(0, "which barrier it means");
+    check(1, "how many threads it waits for");
+    return;
+  case Family::BarRed:
+    check(1, "which barrier it means");
+    check(2, "how many threads it waits for");
+    check(3, "what it tells the others");
+    return;
+  case Family::BarWarp:
+  case Family::Shfl:
+  case Family::Vote:
+  case Family::Match:
+  case Family::Redux:
+  case Family::Elect:
+    check(slots.size() - 1, "who takes part");
     return;
   default:
     return;

@@ -21,6 +21,7 @@ Checker::BlockState::BlockState(uint64_t number, const LaunchInfo &launch)
   const uint64_t warps = (threads + kLanes - 1) / kLanes;
   locals.assign(warps * kLanes, ByteShadow(launch.program->localBytes));
   registers.assign(warps, UndefinedRegisters(*launch.program));
+  unsure.assign(warps, 0);
   for (uint64_t warp = 0; warp < warps; ++warp) {
     const uint64_t left = threads - warp * kLanes;
     live.push_back(left >= kLanes ? kAllLanes : (LaneMask(1) << left) - 1);
@@ -115,9 +116,10 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
                  inst.family == Family::Bra ? "where it goes"
                                             : "whether it runs");
   if (lanes != 0) {
-    if (hasTrait(inst.family, kElsewhere))
+    const bool isTogether = hasTrait(inst.family, kTogether);
+    if (hasTrait(inst.family, kDecides) && !isTogether)
       checkOperands(state, warp, at, lanes);
-    else if (!hasTrait(inst.family, kTogether))
+    if (!isTogether && !hasTrait(inst.family, kElsewhere))
       registers.run(warp, at, lanes);
     switch (inst.family) {
     case Family::Call:
@@ -151,13 +153,19 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
       break;
     }
   }
-  // Whether it ran is open, and so is what it leaves.
+  state.unsure[warp.warp] = unsure;
   if (unsure != 0 && !hasTrait(inst.family, kEffect))
-    for (const Slot &slot : launch.program->slotsOf(inst))
-      if (slot.isWritten())
-        eachLane(unsure, [&](unsigned lane) {
-          registers.set(slot, lane, ~uint64_t(0), at);
-        });
+    leaveOpen(state, warp, at, unsure);
+}
+
+/// Whether it ran in these lanes is open, and so is what it leaves.
+void Checker::leaveOpen(BlockState &state, const WarpInfo &warp, uint32_t at,
+                        LaneMask lanes) {
+  for (const Slot &slot : launch.program->slotsOf(launch.program->code[at]))
+    if (slot.isWritten())
+      eachLane(lanes, [&](unsigned lane) {
+        state.registers[warp.warp].set(slot, lane, ~uint64_t(0), at);
+      });
 }
 
 void Checker::onWarpSync(const WarpInfo &warp, uint32_t at, LaneMask members) {
@@ -169,9 +177,9 @@ void Checker::onWarpSync(const WarpInfo &warp, uint32_t at, LaneMask members) {
   }
   if (!hasTrait(inst.family, kTogether))
     return;
-  if (inst.family == Family::LdMatrix || inst.family == Family::StMatrix)
+  if (hasTrait(inst.family, kDecides))
     checkOperands(state, warp, at, members);
-  else
+  if (inst.family != Family::LdMatrix && inst.family != Family::StMatrix)
     state.registers[warp.warp].run(warp, at, members);
 }
 
@@ -189,6 +197,9 @@ void Checker::onAccess(const WarpInfo &warp, uint32_t at,
   case Kind::Read:
     isMatrix ? loadMatrix(state, warp, at, access)
              : load(state, warp, at, access);
+    // What came is there only if the load ran.
+    if (const LaneMask open = state.unsure[warp.warp] & access.lanes)
+      leaveOpen(state, warp, at, open);
     break;
   case Kind::Write:
     isMatrix ? storeMatrix(state, warp, at, access)

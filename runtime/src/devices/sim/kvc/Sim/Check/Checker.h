@@ -91,6 +91,8 @@ private:
     std::vector<ByteShadow> locals;            ///< Of each thread.
     std::vector<UndefinedRegisters> registers; ///< Of each warp.
     std::vector<LaneMask> live;                ///< Of each warp.
+    /// Of each warp: lanes for whose last step nobody knows whether it ran.
+    std::vector<LaneMask> unsure;
     RaceMemory races;
     Barrier barriers[16], cluster;
     std::map<uint64_t, Mbarrier> mbarriers;
@@ -112,6 +114,8 @@ private:
                     const Slot &slot, LaneMask lanes, std::string_view what);
   void checkOperands(BlockState &state, const WarpInfo &warp, uint32_t at,
                      LaneMask lanes);
+  void leaveOpen(BlockState &state, const WarpInfo &warp, uint32_t at,
+                 LaneMask lanes);
   void passParams(BlockState &state, const WarpInfo &warp, uint32_t at,
                   LaneMask lanes);
   void passResults(BlockState &state, const WarpInfo &warp, uint32_t at,
@@ -135,8 +139,8 @@ private:
                        uint64_t &address);
   bool readsDefined(BlockState &state, const WarpInfo &warp,
                     const MemoryAccess &access, uint32_t bytes);
-  void copyShadow(BlockState &state, const AsyncCopy &copy, unsigned lane,
-                  uint32_t thread);
+  void copyShadow(BlockState &state, const WarpInfo &warp, uint32_t at,
+                  const AsyncCopy &copy, unsigned lane);
   void readShadow(BlockState &state, MemorySpace space, uint32_t thread,
                   uint64_t address, uint8_t *to, uint32_t bytes);
   void writeShadow(BlockState &state, MemorySpace space, uint32_t thread,

@@ -9,6 +9,7 @@
 #include "kvc/Sim/Check/Lanes.h"
 #include "kvc/Sim/Numerics/Fragment.h"
 #include "kvc/Sim/Numerics/IntegerOps.h"
+#include "kvc/Sim/Numerics/Shuffle.h"
 
 #include <algorithm>
 #include <bit>
@@ -216,6 +217,11 @@ void UndefinedRegisters::run(const WarpInfo &warp, uint32_t at,
         origin = at;
       break;
     }
+  if (!readsUndefined && inst.family == Family::Shfl &&
+      !readsMembers(warp, inst, lanes)) {
+    readsUndefined = true;
+    origin = at;
+  }
   if (!readsUndefined) {
     for (const Slot &slot : program->slotsOf(inst))
       if (slot.isWritten())
@@ -250,7 +256,7 @@ void UndefinedRegisters::run(const WarpInfo &warp, uint32_t at,
   case Family::Vote:
   case Family::Match:
   case Family::Redux:
-    runTogether(inst, lanes);
+    runTogether(warp, inst, lanes);
     break;
   case Family::MovMatrix:
     runMatrixMove(inst);
@@ -554,55 +560,79 @@ void UndefinedRegisters::runMoves(const Inst &inst, LaneMask lanes) {
   });
 }
 
+/// The lane of d|p, a, b, c, members from which another one gets its value.
+ShuffleSource UndefinedRegisters::shuffledFrom(const WarpInfo &warp,
+                                               const Inst &inst,
+                                               unsigned lane) const {
+  const auto slots = program->slotsOf(inst);
+  const Modifiers &modifiers = program->modifiersOf(inst);
+  const Shuffle mode = modifiers.has(Word::Up)     ? Shuffle::Up
+                       : modifiers.has(Word::Down) ? Shuffle::Down
+                       : modifiers.has(Word::Bfly) ? Shuffle::Butterfly
+                                                   : Shuffle::Index;
+  return shuffleSource(mode, lane,
+                       uint32_t(sourceOf(warp, slots[3], lane).value),
+                       uint32_t(sourceOf(warp, slots[4], lane).value));
+}
+
+/// Whether each lane gets its value from a member that is there. What others
+/// have is not defined.
+bool UndefinedRegisters::readsMembers(const WarpInfo &warp, const Inst &inst,
+                                      LaneMask lanes) const {
+  const Slot members = program->slotsOf(inst).back();
+  LaneMask named = kAllLanes;
+  if (members.file() == File::Register)
+    eachLane(lanes, [&](unsigned lane) {
+      named &= LaneMask(sourceOf(warp, members, lane).value);
+    });
+  else
+    named = LaneMask(sourceOf(warp, members, 0).value);
+  if ((lanes & named) == kAllLanes)
+    return true;
+  bool result = true;
+  eachLane(lanes, [&](unsigned lane) {
+    const LaneMask there =
+        lanes & LaneMask(sourceOf(warp, members, lane).value);
+    result &= (there >> shuffledFrom(warp, inst, lane).lane & 1) != 0;
+  });
+  return result;
+}
+
 /// d|p, a, b, c, members
 void UndefinedRegisters::runShuffle(const WarpInfo &warp, const Inst &inst,
                                     LaneMask lanes) {
   const auto slots = program->slotsOf(inst);
-  const Modifiers &modifiers = program->modifiersOf(inst);
   uint64_t result[kLanes] = {};
   eachLane(lanes, [&](unsigned lane) {
-    const Source b = sourceOf(warp, slots[3], lane);
-    const Source c = sourceOf(warp, slots[4], lane);
-    const auto by = uint32_t(b.value) & 31, clamp = uint32_t(c.value) & 31;
-    const auto segment = uint32_t(c.value >> 8) & 31;
-    const uint32_t last = (lane & segment) | (clamp & ~segment);
-    uint32_t from = 0;
-    bool isInside = false;
-    if (modifiers.has(Word::Up)) {
-      from = lane - by;
-      isInside = int32_t(from) >= int32_t(last);
-    } else {
-      from = modifiers.has(Word::Down)   ? lane + by
-             : modifiers.has(Word::Bfly) ? lane ^ by
-                                         : (lane & segment) | (by & ~segment);
-      isInside = from <= last;
-    }
-    const bool isDecided = (b.undefined | c.undefined) == 0;
+    const bool isDecided =
+        (bitsOf(slots[3], lane) | bitsOf(slots[4], lane)) == 0;
+    const uint32_t from = shuffledFrom(warp, inst, lane).lane;
+    const LaneMask there =
+        lanes & LaneMask(sourceOf(warp, slots.back(), lane).value);
     result[lane] =
-        isDecided ? bitsOf(slots[2], isInside ? from & 31 : lane) : kAllBits;
+        isDecided && (there >> from & 1) ? bitsOf(slots[2], from) : kAllBits;
     set(slots[1], lane, isDecided ? 0 : 1, origin);
   });
   eachLane(lanes,
            [&](unsigned lane) { set(slots[0], lane, result[lane], origin); });
 }
 
-/// vote, match, redux: what one lane has, all others see.
-void UndefinedRegisters::runTogether(const Inst &inst, LaneMask lanes) {
+/// vote, match, redux: what one lane has, all that name it as a member see.
+void UndefinedRegisters::runTogether(const WarpInfo &warp, const Inst &inst,
+                                     LaneMask lanes) {
   const auto slots = program->slotsOf(inst);
   LaneMask undefined = 0;
   for (const Slot &slot : slots)
     if (!slot.isWritten())
       undefined |= undefinedLanes(slot, lanes);
   const bool isBallot = program->modifiersOf(inst).has(Word::Ballot);
-  for (const Slot &slot : slots)
-    if (slot.isWritten())
-      eachLane(lanes, [&](unsigned lane) {
-        set(slot, lane,
-            isBallot    ? undefined
-            : undefined ? kAllBits
-                        : 0,
-            origin);
-      });
+  eachLane(lanes, [&](unsigned lane) {
+    const LaneMask seen =
+        undefined & LaneMask(sourceOf(warp, slots.back(), lane).value);
+    for (const Slot &slot : slots)
+      if (slot.isWritten())
+        set(slot, lane, isBallot ? seen : seen ? kAllBits : 0, origin);
+  });
 }
 
 void UndefinedRegisters::runMatrixMove(const Inst &inst) {

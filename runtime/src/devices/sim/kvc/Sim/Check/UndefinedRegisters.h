@@ -20,6 +20,8 @@
 
 namespace kvc::sim {
 
+struct ShuffleSource;
+
 class UndefinedRegisters {
 public:
   UndefinedRegisters() = default;
@@ -61,7 +63,11 @@ private:
   void runCompare(const WarpInfo &warp, const Inst &inst, LaneMask lanes);
   void runLogic(const WarpInfo &warp, const Inst &inst, LaneMask lanes);
   void runShuffle(const WarpInfo &warp, const Inst &inst, LaneMask lanes);
-  void runTogether(const Inst &inst, LaneMask lanes);
+  ShuffleSource shuffledFrom(const WarpInfo &warp, const Inst &inst,
+                             unsigned lane) const;
+  bool readsMembers(const WarpInfo &warp, const Inst &inst,
+                    LaneMask lanes) const;
+  void runTogether(const WarpInfo &warp, const Inst &inst, LaneMask lanes);
   void runMoves(const Inst &inst, LaneMask lanes);
   void runMatrixMove(const Inst &inst);
   void runMma(const Inst &inst);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Sim/Machine/Bind.h"
+#include "kvc/Sim/Numerics/Shuffle.h"
 
 #include <bit>
 
@@ -26,8 +27,6 @@ void eachGroup(const uint32_t *masks, LaneMask lanes, Each each) {
   }
 }
 
-enum class Shuffle : uint8_t { Up, Down, Butterfly, Index };
-
 /// d|p, a, b, c, members
 template <Shuffle mode>
 void runShuffle(Warp &warp, const Step &step, LaneMask lanes) {
@@ -38,22 +37,9 @@ void runShuffle(Warp &warp, const Step &step, LaneMask lanes) {
   alignas(64) uint32_t result[kLanes];
   LaneMask inside = 0;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    const uint32_t by = b[lane] & 31, clamp = c[lane] & 31;
-    const uint32_t segment = c[lane] >> 8 & 31;
-    const uint32_t last = (lane & segment) | (clamp & ~segment);
-    uint32_t from = 0;
-    bool isInside = false;
-    if constexpr (mode == Shuffle::Up) {
-      from = lane - by;
-      isInside = int32_t(from) >= int32_t(last);
-    } else {
-      from = mode == Shuffle::Down        ? lane + by
-             : mode == Shuffle::Butterfly ? lane ^ by
-                                          : (lane & segment) | (by & ~segment);
-      isInside = from <= last;
-    }
-    result[lane] = a[isInside ? from & 31 : lane];
-    inside |= LaneMask(isInside) << lane;
+    const ShuffleSource source = shuffleSource(mode, lane, b[lane], c[lane]);
+    result[lane] = a[source.lane];
+    inside |= LaneMask(source.isInside) << lane;
   }
   copyLanes(warp.row(o[0]), result, lanes);
   if (o[1] != kNoOperand)

@@ -462,77 +462,103 @@ void runApart(const ExecutableKernel &kernel, const LaunchOptions &options,
       result.printed += text;
 }
 
-/// Blocks that take turns.
+/// Blocks that take turns, as many at a time as there is room for.
+class Turns {
+public:
+  Turns(Worker &worker, const LaunchOptions &options)
+      : worker(worker), count(options.grid.count()), ticker(options) {}
+
+  void run() {
+    const uint64_t room = std::clamp<uint64_t>(
+        kMostBytes / std::max<uint64_t>(worker.bytesOfBlock(), 1), 1,
+        kMostBlocks);
+    while (next < std::min(count, room)) {
+      blocks.push_back(std::make_unique<BlockState>());
+      worker.start(*blocks.back(), next++);
+    }
+    while (!blocks.empty() && !worker.state.fault)
+      runRound();
+  }
+
+  /// What all blocks so far have printed, in their order.
+  std::string text() {
+    for (const auto &block : blocks)
+      if (!block->printed.empty())
+        printed[block->number] = std::move(block->printed);
+    std::string result;
+    for (auto &[number, text] : printed)
+      result += text;
+    return result;
+  }
+
+private:
+  void runRound() {
+    bool ran = false;
+    for (size_t turn = 0; turn < blocks.size() && !worker.state.fault;) {
+      const size_t i = worker.state.random
+                           ? worker.state.nextRandom() % blocks.size()
+                           : turn;
+      BlockState &block = *blocks[i];
+      ran |= worker.advance(block, block.warps.size());
+      if (worker.state.fault || !Worker::isDone(block)) {
+        ++turn;
+        continue;
+      }
+      ran = true;
+      finish(i);
+    }
+    ticker.tick(next - blocks.size());
+    // An order by chance may have passed over whoever can go on.
+    if (ran || worker.state.fault || blocks.empty() || canGo())
+      return;
+    std::vector<BlockState *> waiting;
+    for (const auto &block : blocks)
+      waiting.push_back(block.get());
+    worker.setDeadlock(waiting);
+  }
+
+  /// The block's place is the next one's.
+  void finish(size_t i) {
+    BlockState &block = *blocks[i];
+    worker.end(block);
+    if (!block.printed.empty())
+      printed[block.number] = std::move(block.printed);
+    ticker.tick(next - blocks.size());
+    if (next < count)
+      worker.start(block, next++);
+    else
+      blocks.erase(blocks.begin() + std::ptrdiff_t(i));
+  }
+
+  bool canGo() const {
+    return std::any_of(blocks.begin(), blocks.end(), [](const auto &block) {
+      return std::any_of(block->warps.begin(), block->warps.end(),
+                         [](const Warp &warp) { return warp.isReady(); });
+    });
+  }
+
+  Worker &worker;
+  const uint64_t count;
+  uint64_t next = 0;
+  Ticker ticker;
+  std::vector<std::unique_ptr<BlockState>> blocks;
+  std::map<uint64_t, std::string> printed;
+};
+
 void runTogether(const ExecutableKernel &kernel, const LaunchOptions &options,
                  Memory &memory, const std::vector<uint8_t> &constants,
                  LaunchResult &result) {
   const HostFloatScope floats;
   Worker worker(kernel, options, memory, constants);
   worker.state.random = options.seed * 0x9E3779B97F4A7C15;
-  const uint64_t count = options.grid.count();
-  const uint64_t room = std::clamp<uint64_t>(
-      kMostBytes / std::max<uint64_t>(worker.bytesOfBlock(), 1), 1,
-      kMostBlocks);
-  std::vector<std::unique_ptr<BlockState>> blocks;
-  std::map<uint64_t, std::string> printed;
-  uint64_t next = 0;
-  Ticker ticker(options);
-  auto startNext = [&](std::unique_ptr<BlockState> &block) {
-    worker.start(*block, next++);
-  };
+  Turns turns(worker, options);
   try {
-    while (next < std::min(count, room)) {
-      blocks.push_back(std::make_unique<BlockState>());
-      startNext(blocks.back());
-    }
+    turns.run();
+    result.printed = turns.text();
+    result.fault = worker.state.fault;
   } catch (const std::bad_alloc &) {
     result.fault = outOfMemory(worker.bytesOfBlock());
-    return;
   }
-  while (!blocks.empty() && !worker.state.fault) {
-    bool ran = false;
-    for (size_t turn = 0; turn < blocks.size() && !worker.state.fault;) {
-      const size_t i = worker.state.random
-                           ? worker.state.nextRandom() % blocks.size()
-                           : turn;
-      std::unique_ptr<BlockState> &block = blocks[i];
-      ran |= worker.advance(*block, block->warps.size());
-      if (worker.state.fault || !Worker::isDone(*block)) {
-        ++turn;
-        continue;
-      }
-      ran = true;
-      worker.end(*block);
-      if (!block->printed.empty())
-        printed[block->number] = std::move(block->printed);
-      ticker.tick(next - blocks.size());
-      if (next < count)
-        startNext(block);
-      else
-        blocks.erase(blocks.begin() + std::ptrdiff_t(i));
-    }
-    ticker.tick(next - blocks.size());
-    if (!ran && !worker.state.fault && !blocks.empty()) {
-      // An order by chance may have passed over whoever can go on.
-      const bool canGo =
-          std::any_of(blocks.begin(), blocks.end(), [](const auto &block) {
-            return std::any_of(block->warps.begin(), block->warps.end(),
-                               [](const Warp &warp) { return warp.isReady(); });
-          });
-      if (canGo)
-        continue;
-      std::vector<BlockState *> waiting;
-      for (const auto &block : blocks)
-        waiting.push_back(block.get());
-      worker.setDeadlock(waiting);
-    }
-  }
-  for (const auto &block : blocks)
-    if (!block->printed.empty())
-      printed[block->number] = std::move(block->printed);
-  for (auto &[number, text] : printed)
-    result.printed += text;
-  result.fault = worker.state.fault;
   result.steps = worker.state.steps;
 }
 
