@@ -17,6 +17,10 @@ endif()
 if(KVC_ENABLE_SANITIZERS)
   target_compile_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(kvc_options INTERFACE -fsanitize=${KVC_ENABLE_SANITIZERS})
+  if(KVC_BUILD_FUZZERS)
+    # Everywhere: headers are precompiled for code of one kind of instrumentation.
+    target_compile_options(kvc_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fsanitize=fuzzer-no-link>")
+  endif()
 endif()
 
 # For code that takes longer to compile than it runs: tests, and under sanitizers
@@ -53,6 +57,9 @@ function(kvc_add_library name)
   cmake_parse_arguments(ARG "" "" "SRCS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE kvc_options)
+  kvc_precompile(${name} FOR library HEADERS
+    <algorithm> <array> <bit> <charconv> <cmath> <cstring> <functional> <limits> <map> <memory> <mutex>
+    <optional> <set> <span> <sstream> <string> <string_view> <unordered_map> <variant> <vector>)
 endfunction()
 
 # kvc_add_compiler_library(NAME ROOT dir SRCS .. DEPENDS .. LINK ..): a static

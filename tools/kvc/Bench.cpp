@@ -13,12 +13,11 @@
 #include "kvc/BenchCase.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/Json.h"
 #include "kvc/PresetSpecs.h"
 #include "kvc/Progress.h"
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cstring>
 #include <optional>
@@ -117,7 +116,7 @@ std::string asText(const std::vector<Row> &rows,
   return text + (notes.empty() ? "" : notes.str());
 }
 
-nlohmann::ordered_json asJson(const Quartiles &quartiles) {
+Json asJson(const Quartiles &quartiles) {
   return {{"low", quartiles.low},
           {"median", quartiles.median},
           {"high", quartiles.high}};
@@ -125,7 +124,7 @@ nlohmann::ordered_json asJson(const Quartiles &quartiles) {
 
 std::string asJson(const std::vector<Row> &rows,
                    const std::vector<Refusal> &refused) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  Json result = Json::array();
   for (const Row &row : rows)
     result.push_back({{"name", row.spec},
                       {"target", row.target},
@@ -143,7 +142,7 @@ std::string asJson(const std::vector<Row> &rows,
                       {"decode_operands", row.operands}});
   for (const Refusal &each : refused)
     result.push_back({{"name", each.name}, {"refused", each.reason}});
-  return result.dump(2) + "\n";
+  return documentOf(result);
 }
 
 /// Specs that were given, then all presets if they were asked for.

@@ -8,6 +8,7 @@
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Inputs.h"
+#include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
 #include "kvc/SpecFile.h"
@@ -16,8 +17,6 @@
 #ifdef KVC_TOOLS_WITH_COMPILER
 #include "kvc/Engine.h"
 #endif
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -80,8 +79,8 @@ std::string rangeOf(std::vector<double> values, InputKind kind) {
   return text + (differ ? ", by block" : "");
 }
 
-nlohmann::ordered_json jsonOf(const CalibratedInput &input) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json jsonOf(const CalibratedInput &input) {
+  Json list = Json::array();
   for (double choice : input.choices)
     if (choice == 0 && input.input.kind == InputKind::Scale)
       list.push_back("by block");
@@ -110,14 +109,13 @@ std::string asText(const Calibration &calibration) {
 }
 
 std::string asJson(const Calibration &calibration) {
-  nlohmann::ordered_json inputs = nlohmann::ordered_json::array();
+  Json inputs = Json::array();
   for (const CalibratedInput &each : calibration.inputs) {
     const CalibrationError &error =
         calibration.tensors[static_cast<size_t>(each.input.tensor)];
-    nlohmann::ordered_json item{
-        {"name", each.input.name},
-        {"shape", {each.input.heads, each.input.columns}},
-        {"method", each.method}};
+    Json item{{"name", each.input.name},
+              {"shape", {each.input.heads, each.input.columns}},
+              {"method", each.method}};
     if (!each.choices.empty())
       item[each.input.kind == InputKind::Smooth ? "alpha"
                                                 : "share_of_largest"] =
@@ -126,11 +124,10 @@ std::string asJson(const Calibration &calibration) {
     item["relative_error_after"] = error.after;
     inputs.push_back(std::move(item));
   }
-  const nlohmann::ordered_json result{
-      {"inputs", std::move(inputs)},
-      {"relative_error_before", calibration.all.before},
-      {"relative_error_after", calibration.all.after}};
-  return result.dump(2) + "\n";
+  const Json result{{"inputs", std::move(inputs)},
+                    {"relative_error_before", calibration.all.before},
+                    {"relative_error_after", calibration.all.after}};
+  return documentOf(result);
 }
 
 std::string specJson(const std::string &path) {

@@ -11,8 +11,6 @@
 #include "kvc/Progress.h"
 #include "kvc/Targets.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
 #include <optional>

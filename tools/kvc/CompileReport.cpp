@@ -6,9 +6,8 @@
 
 #include "kvc/CompileReport.h"
 
+#include "kvc/Json.h"
 #include "kvc/Table.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +15,6 @@
 #include <map>
 
 using namespace kvc;
-using Json = nlohmann::ordered_json;
 
 std::vector<kvc_artifact> CompileResult::list() const {
   std::vector<kvc_artifact> stages, others;
@@ -88,7 +86,7 @@ Json kernelsOf(const CompileResult &result) {
       sizes = functionSizes(bytesOf(artifact));
     if (artifact.kind != KVC_EMIT_MANIFEST)
       continue;
-    const Json manifest = Json::parse(bytesOf(artifact));
+    const Json manifest = parseJson(bytesOf(artifact));
     for (Json kernel : manifest["kernels"]) {
       kernel.erase("parameters");
       kernels.push_back(std::move(kernel));
@@ -118,7 +116,7 @@ std::string kernelTable(const CompileResult &result) {
     auto cell = [&](const char *key) -> std::string {
       if (!kernel.contains(key) || kernel[key] == 0)
         return "-";
-      return kernel[key].dump();
+      return lineOf(kernel[key]);
     };
     table.add({kernel["name"].get<std::string>(), cell("tile_rows"),
                cell("tile_tokens"), cell("split_tokens"),
@@ -197,5 +195,5 @@ std::string kvc::reportJson(std::span<const CompileResult> results,
     }
     all.push_back(std::move(entry));
   }
-  return all.dump(2) + "\n";
+  return documentOf(all);
 }

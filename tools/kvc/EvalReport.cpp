@@ -7,10 +7,9 @@
 #include "kvc/EvalReport.h"
 
 #include "kvc/Failure.h"
+#include "kvc/Json.h"
 #include "kvc/Plot.h"
 #include "kvc/Table.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace kvc;
 
@@ -43,7 +42,7 @@ std::string EvalReport::asText() const {
 }
 
 std::string EvalReport::asJson() const {
-  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  Json result = Json::array();
   for (const EvalRow &row : rows)
     result.push_back({{"name", row.name},
                       {"bits_per_value", row.bitsPerValue},
@@ -60,8 +59,7 @@ std::string EvalReport::asJson() const {
                       {"times_faster_than_f16", row.f16StepUs / row.stepUs}});
   for (const EvalRefusal &each : refused)
     result.push_back({{"name", each.name}, {"refused", each.reason}});
-  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  return documentOf(result);
 }
 
 std::string EvalReport::asSvg() const {

@@ -7,16 +7,14 @@
 #include "kvc/InspectSpec.h"
 
 #include "kvc/CommandLine.h"
+#include "kvc/Json.h"
 #include "kvc/Layout/PageLayout.h"
 #include "kvc/SpecFile.h"
 #include "kvc/Table.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
 using namespace kvc;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -187,7 +185,7 @@ std::string asJson(const Summary &summary) {
   Json result;
   result["kind"] = "spec";
   result["name"] = summary.info.name;
-  result["spec"] = Json::parse(summary.json);
+  result["spec"] = parseJson(summary.json);
   if (!summary.score.empty())
     result["score"] = summary.score;
   result["layout_hash"] = summary.hash;
@@ -199,7 +197,7 @@ std::string asJson(const Summary &summary) {
   result["supported"] = summary.unsupported.empty();
   if (!summary.unsupported.empty()) {
     result["reason"] = summary.unsupported;
-    return result.dump(2) + "\n";
+    return documentOf(result);
   }
   result["page_tokens"] = summary.pageTokens;
   result["page_bytes"] = summary.pageBytes;
@@ -210,7 +208,7 @@ std::string asJson(const Summary &summary) {
                                  {"bits", row.bits},
                                  {"offset", row.offset},
                                  {"order", row.order}});
-  return result.dump(2) + "\n";
+  return documentOf(result);
 }
 
 } // namespace

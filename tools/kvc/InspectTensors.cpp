@@ -7,10 +7,9 @@
 #include "kvc/InspectTensors.h"
 
 #include "kvc/CommandLine.h"
+#include "kvc/Json.h"
 #include "kvc/Run/Floats.h"
 #include "kvc/Table.h"
-
-#include <nlohmann/json.hpp>
 
 #include <bit>
 #include <cmath>
@@ -18,7 +17,6 @@
 
 using namespace kvc;
 using safetensors::DType;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -146,7 +144,7 @@ std::string asJson(const safetensors::File &file) {
     result["tensors"].push_back(std::move(entry));
   }
   result["metadata"] = file.metadata();
-  return result.dump(2) + "\n";
+  return documentOf(result);
 }
 
 } // namespace

@@ -6,14 +6,12 @@
 
 #include "kvc/PresetSpecs.h"
 
+#include "kvc/Json.h"
 #include "kvc/Spec/Presets.h"
-
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 
 using namespace kvc;
-using Json = nlohmann::ordered_json;
 
 std::vector<kvc_preset_info> kvc::allPresets() {
   Diag diag;
@@ -45,16 +43,16 @@ static std::string specOf(const std::string &name, const Json &file,
   spec["preset"] = name;
   spec["attention"] = attention;
   spec["io"] = {{"query", nameOf(shape.query)}};
-  return spec.dump();
+  return lineOf(spec);
 }
 
 std::string kvc::specOfPreset(const kvc_preset_info &preset,
                               const AttentionShape &shape) {
-  return specOf(preset.name, Json::parse(preset.json), shape);
+  return specOf(preset.name, parseJson(preset.json), shape);
 }
 
 bool kvc::isPresetFile(const std::string &text) {
-  const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json file = parseJson(text);
   return file.is_object() && !file.contains("kvc") &&
          (file.contains("scheme") || file.contains("spec"));
 }
@@ -63,7 +61,7 @@ std::string kvc::specOfPresetFile(const std::string &path,
                                   const std::string &text,
                                   const AttentionShape &shape) {
   const std::string name = std::filesystem::path(path).stem().string();
-  const auto spec = spec::parseSpec(specOf(name, Json::parse(text), shape),
+  const auto spec = spec::parseSpec(specOf(name, parseJson(text), shape),
                                     spec::PresetFile{name, text});
   if (!spec)
     throw Failure(path + ": " + spec.error().str());

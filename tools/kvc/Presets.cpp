@@ -6,10 +6,9 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/Json.h"
 #include "kvc/PresetSpecs.h"
 #include "kvc/Table.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace kvc;
 
@@ -50,25 +49,25 @@ std::string asText(const std::vector<Row> &rows) {
 }
 
 std::string asJson(const std::vector<Row> &rows) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  Json result = Json::array();
   for (const Row &row : rows) {
-    nlohmann::ordered_json item{{"name", row.preset.name},
-                                {"top", row.preset.whole_spec != 0},
-                                {"bits_per_value", row.bitsPerValue},
-                                {"head_dim", row.headDim},
-                                {"title", row.preset.title},
-                                {"good_for", row.preset.good_for},
-                                {"source", row.preset.source},
-                                {"supported", row.unsupported.empty()}};
+    Json item{{"name", row.preset.name},
+              {"top", row.preset.whole_spec != 0},
+              {"bits_per_value", row.bitsPerValue},
+              {"head_dim", row.headDim},
+              {"title", row.preset.title},
+              {"good_for", row.preset.good_for},
+              {"source", row.preset.source},
+              {"supported", row.unsupported.empty()}};
     if (!row.unsupported.empty())
       item["reason"] = row.unsupported;
-    const auto file = nlohmann::ordered_json::parse(row.preset.json);
+    const auto file = parseJson(row.preset.json);
     for (const char *key : {"scheme", "spec"})
       if (file.contains(key))
         item[key] = file[key];
     result.push_back(std::move(item));
   }
-  return result.dump(2) + "\n";
+  return documentOf(result);
 }
 
 void listPresets(bool json) {

@@ -9,11 +9,10 @@
 #include "kvc/Commands.h"
 #include "kvc/Engine.h"
 #include "kvc/Inputs.h"
+#include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
 #include "kvc/Targets.h"
-
-#include <nlohmann/json.hpp>
 
 #include <limits>
 
@@ -28,10 +27,10 @@ struct RunOptions {
   bool poison = false, json = false;
 };
 
-nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
-                               const Outputs &outputs, const kvc_cache *cache,
-                               std::span<const kvc_sequence> sequences,
-                               double appendUs, int64_t threads) {
+Json statsOf(const Engine &engine, const BatchInputs &inputs,
+             const Outputs &outputs, const kvc_cache *cache,
+             std::span<const kvc_sequence> sequences, double appendUs,
+             int64_t threads) {
   const double perToken =
       engine.bytesPerToken() * static_cast<double>(engine.info().kv_heads);
   // Every sequence with a query is read once, by all of its queries.
@@ -42,7 +41,7 @@ nlohmann::ordered_json statsOf(const Engine &engine, const BatchInputs &inputs,
           cache, sequences[i], inputs.keyStarts[i + 1] - inputs.keyStarts[i],
           inputs.queryStarts[i + 1] - inputs.queryStarts[i]);
 
-  nlohmann::ordered_json stats;
+  Json stats;
   stats["name"] = engine.info().name;
   stats["target"] = engine.table().target;
   for (int32_t i = 0; i < engine.table().num_kernels; ++i)
@@ -119,15 +118,14 @@ void run(const RunOptions &options) {
     dump.add("v", KVC_VALUE, threads.loop());
     dumpFile->write(dump.tensors());
   }
-  const nlohmann::ordered_json stats =
-      statsOf(engine, inputs, outputs, cache.get(), sequences, appendUs,
-              threads.count());
+  const Json stats = statsOf(engine, inputs, outputs, cache.get(), sequences,
+                             appendUs, threads.count());
   if (statsFile)
-    statsFile->write(stats.dump(2) + "\n");
+    statsFile->write(documentOf(stats));
 
   // A failure to print must leave no output either.
   if (options.json) {
-    print(stats.dump(2) + "\n");
+    print(documentOf(stats));
   } else {
     char text[160];
     std::snprintf(text, sizeof(text),

@@ -6,6 +6,7 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
 #include "kvc/SimArguments.h"
@@ -16,14 +17,11 @@
 
 #include "kvc/Sim/Check/Contraction.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <deque>
 
 using namespace kvc;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -111,7 +109,7 @@ std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
                                  {"dtype", safetensors::nameOf(buffer.dtype)},
                                  {"shape", buffer.shape}});
     watch.addTo(json, kernel);
-    return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    return documentOf(json);
   }
   Table table({{"kernel", Align::Left},
                {"grid"},

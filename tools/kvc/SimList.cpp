@@ -7,14 +7,12 @@
 #include "kvc/SimList.h"
 
 #include "kvc/CommandLine.h"
+#include "kvc/Json.h"
 #include "kvc/Table.h"
-
-#include <nlohmann/json.hpp>
 
 #include <map>
 
 using namespace kvc;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -81,7 +79,7 @@ std::string kvc::simList(sim::LoadedModule &module, bool asJson) {
     json["version"] = module.module().target.version;
     json["target"] = module.module().target.name.text;
     json["kernels"] = std::move(kernels);
-    return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    return documentOf(json);
   }
   return "target " + module.module().target.str() + "\n" +
          (table.empty() ? "" : table.str()) + missing;

@@ -7,6 +7,7 @@
 #include "kvc/SimWatch.h"
 
 #include "kvc/Failure.h"
+#include "kvc/Json.h"
 #include "kvc/SpecFile.h"
 
 using namespace kvc;
@@ -51,16 +52,15 @@ std::string SimWatch::text(std::string_view kernel) const {
   return text;
 }
 
-void SimWatch::addTo(nlohmann::ordered_json &json,
-                     std::string_view kernel) const {
+void SimWatch::addTo(Json &json, std::string_view kernel) const {
   if (options.counts)
-    json["counts"] = nlohmann::ordered_json::parse(
-        sim::countsAsJson(counter.counts(), ptxas(kernel)));
+    json["counts"] =
+        parseJson(sim::countsAsJson(counter.counts(), ptxas(kernel)));
   if (options.listing)
     json["listing"] = sim::annotatedListing(counter.counts());
   if (!options.checks)
     return;
-  json["findings"] = nlohmann::ordered_json::array();
+  json["findings"] = Json::array();
   for (const sim::Finding &finding : checker.findings())
     json["findings"].push_back({{"kind", sim::nameOf(finding.kind)},
                                 {"message", finding.message},

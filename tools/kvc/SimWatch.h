@@ -7,11 +7,10 @@
 #ifndef KVC_TOOLS_SIMWATCH_H
 #define KVC_TOOLS_SIMWATCH_H
 
+#include "kvc/Json.h"
 #include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Count/Report.h"
 #include "kvc/Sim/ObserverList.h"
-
-#include <nlohmann/json.hpp>
 
 namespace kvc {
 
@@ -36,7 +35,7 @@ public:
 
   /// After the launch.
   std::string text(std::string_view kernel) const;
-  void addTo(nlohmann::ordered_json &json, std::string_view kernel) const;
+  void addTo(Json &json, std::string_view kernel) const;
   /// The findings alone, one a line.
   std::string findingsText() const;
 

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/SpecFile.h"
-
-#include <nlohmann/json.hpp>
+#include "kvc/Json.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -83,10 +82,10 @@ kvc_part_info kvc::partInfoOf(const kvc_spec *spec, kvc_tensor tensor,
   return info;
 }
 
-static nlohmann::ordered_json jsonOf(const kvc_spec *spec) {
+static Json jsonOf(const kvc_spec *spec) {
   const char *text = nullptr;
   Diag().check(kvc_spec_json(spec, &text));
-  return nlohmann::ordered_json::parse(text);
+  return parseJson(text);
 }
 
 bool kvc::isInterleaved(const kvc_spec *spec) {
@@ -102,7 +101,7 @@ std::optional<std::string> kvc::twinOf(const kvc_spec *spec) {
       continue;
     // Queries in bf16 come from models whose numbers f16 need not hold.
     const bool isBF16 = specInfoOf(spec).query == KVC_BF16;
-    nlohmann::ordered_json scheme{{"codec", isBF16 ? "bf16" : "f16"}};
+    Json scheme{{"codec", isBF16 ? "bf16" : "f16"}};
     // Keys that are stored before RoPE stay so: it is work that both must do.
     if (twin[tensor].contains("rope"))
       scheme["rope"] = twin[tensor]["rope"];
@@ -118,7 +117,7 @@ std::optional<std::string> kvc::twinOf(const kvc_spec *spec) {
     twin["segments"]["sink"] = info.sink;
   if (isInterleaved(spec) && info.head_dim != info.value_dim)
     twin["layout"].erase("interleaved");
-  return twin.dump();
+  return lineOf(twin);
 }
 
 const char *kvc::nameOf(kvc_dtype dtype) {

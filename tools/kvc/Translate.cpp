@@ -7,8 +7,7 @@
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Engine.h"
-
-#include <nlohmann/json.hpp>
+#include "kvc/Json.h"
 
 using namespace kvc;
 
@@ -25,10 +24,10 @@ void translate(const TranslateOptions &options) {
                     options.to == "json" ? KVC_SPEC_JSON : KVC_SPEC_MLIR);
   if (!options.json)
     return print(text);
-  nlohmann::ordered_json result;
+  Json result;
   result["format"] = options.to;
   result["text"] = text;
-  print(result.dump(2) + "\n");
+  print(documentOf(result));
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "kvc/Driver/Api.h"
 #include "kvc/Driver/Driver.h"
 
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -70,45 +71,81 @@ static CUresult check(Needs needs) {
              : because(failure, "the context failed before");
 }
 
-static std::string textOf(const void *value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "%p", value);
-  return text;
-}
+/// An argument of a call, for the log. One type for all of them, so that what
+/// all calls share is compiled once and not for each signature.
+struct Argument {
+  enum Kind { Struct, Pointer, Address, Signed, Unsigned } kind = Struct;
+  uint64_t bits = 0;
+};
+
 template <typename T>
-static std::string textOf(T value) {
-  if constexpr (std::is_pointer_v<T>)
-    return textOf(reinterpret_cast<const void *>(value));
-  else if constexpr (std::is_class_v<T>)
-    return "{..}";
+static Argument argumentOf(const T &value) {
+  if constexpr (std::is_class_v<T>)
+    return {};
+  else if constexpr (std::is_pointer_v<T>)
+    return {Argument::Pointer, reinterpret_cast<uintptr_t>(value)};
   else if constexpr (std::is_same_v<T, CUdeviceptr>)
-    return sim::hex(value);
-  else
-    return std::to_string(+value);
+    return {Argument::Address, value};
+  else if constexpr (std::is_enum_v<T> || std::is_unsigned_v<T>)
+    return {Argument::Unsigned, static_cast<uint64_t>(value)};
+  else {
+    static_assert(std::is_integral_v<T>);
+    return {Argument::Signed, static_cast<uint64_t>(value)};
+  }
 }
 
-template <typename... A>
-static void log(const char *symbol, CUresult result, A... args) {
+static std::string textOf(const Argument &argument) {
+  switch (argument.kind) {
+  case Argument::Struct:
+    return "{..}";
+  case Argument::Pointer: {
+    char text[24];
+    std::snprintf(text, sizeof(text), "%p",
+                  reinterpret_cast<void *>(argument.bits));
+    return text;
+  }
+  case Argument::Address:
+    return sim::hex(argument.bits);
+  case Argument::Signed:
+    return std::to_string(static_cast<int64_t>(argument.bits));
+  case Argument::Unsigned:
+    break;
+  }
+  return std::to_string(argument.bits);
+}
+
+struct Call {
+  const char *symbol;
+  Needs needs;
+  bool ofThread;
+};
+
+static void log(const Call &call, CUresult result,
+                std::span<const Argument> arguments) {
   const Driver *driver = theDriver();
   if (!driver || !driver->settings.log)
     return;
-  std::string text;
-  ((text += (text.empty() ? "" : ", ") + textOf(args)), ...);
+  std::string text = call.symbol;
+  const char *separator = "(";
+  for (const Argument &argument : arguments) {
+    text += separator + textOf(argument);
+    separator = ", ";
+  }
   const char *name = nameOf(result);
-  say(std::string(symbol) + "(" + text + ") = " + (name ? name : "?") +
+  say(text + (arguments.empty() ? "()" : ")") + " = " + (name ? name : "?") +
       (reason.empty() ? "" : ": " + reason));
 }
 
-template <typename... A, typename... B>
-static CUresult enter(const char *symbol, Needs needs, bool ofThread,
-                      CUresult (*call)(A...), B... args) {
+/// `body` is called with `state` if the call may be made.
+static CUresult enter(const Call &call, std::span<const Argument> arguments,
+                      CUresult (*body)(const void *), const void *state) {
   reason.clear();
-  CUresult result = check(needs);
+  CUresult result = check(call.needs);
   if (result == CUDA_SUCCESS) {
     const bool before = isPerThread();
-    isPerThread() = ofThread;
+    isPerThread() = call.ofThread;
     try {
-      result = call(args...);
+      result = body(state);
     } catch (const std::bad_alloc &) {
       result = CUDA_ERROR_OUT_OF_MEMORY;
     } catch (const std::length_error &) {
@@ -117,8 +154,20 @@ static CUresult enter(const char *symbol, Needs needs, bool ofThread,
     isPerThread() = before;
   }
   heldContext().reset();
-  log(symbol, result, args...);
+  log(call, result, arguments);
   return result;
+}
+
+template <typename... A, typename... B>
+static CUresult enter(const Call &call, CUresult (*function)(A...), B... args) {
+  const std::array<Argument, sizeof...(B)> arguments = {argumentOf(args)...};
+  const auto body = [&] { return function(args...); };
+  return enter(
+      call, arguments,
+      [](const void *state) {
+        return (*static_cast<const decltype(body) *>(state))();
+      },
+      &body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,7 +176,7 @@ static CUresult enter(const char *symbol, Needs needs, bool ofThread,
 
 #define KVC_DEFINE(SYMBOL, NEEDS, OF_THREAD, IMPL, ...)                        \
   KVC_EXPORT CUresult SYMBOL(KVC_PARAMS(__VA_ARGS__)) {                        \
-    return enter(#SYMBOL, Needs::NEEDS, OF_THREAD,                             \
+    return enter({#SYMBOL, Needs::NEEDS, OF_THREAD},                           \
                  &calls::IMPL KVC_ARGS(__VA_ARGS__));                          \
   }
 #define KVC_TWIN_None(...)
