@@ -100,6 +100,7 @@ def main():
     chosen = [case for case in cases.ALL if wanted in case.name]
     names = [case.name for case in cases.ALL]
     assert len(set(names)) == len(names), "two cases have one name"
+    assert all(case.message for case in cases.ALL), "a case takes any message"
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         results = {"a good run": pool.submit(good_run, kvc)}

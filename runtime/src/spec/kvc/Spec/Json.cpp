@@ -158,13 +158,20 @@ private:
                : std::string(spelling.substr(0, kShown)) + "..";
   }
 
-  /// The parser's own words for what it wanted, which end its message.
+  /// The parser's own words for what it wanted, which end its message, or for
+  /// what is wrong with a string.
   static std::string expectation(std::string_view what) {
-    size_t at = what.rfind("; expected ");
-    if (at == std::string_view::npos)
-      return "strict JSON";
-    what.remove_prefix(at + std::string_view("; expected ").size());
-    return std::string(what.substr(0, what.find("; last read")));
+    const auto after = [&](std::string_view words) -> std::string {
+      const size_t at = what.rfind(words);
+      if (at == std::string_view::npos)
+        return "";
+      std::string_view rest = what.substr(at + words.size());
+      return std::string(rest.substr(0, rest.find("; last read")));
+    };
+    if (std::string wanted = after("; expected "); !wanted.empty())
+      return wanted;
+    const std::string fault = after("invalid string: ");
+    return fault.empty() ? "strict JSON" : "strict JSON (" + fault + ")";
   }
 
   std::string lineAndColumn(size_t offset) const {
