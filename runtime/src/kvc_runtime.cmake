@@ -18,6 +18,7 @@ target_compile_definitions(kvc_base PRIVATE KVC_VERSION="${PROJECT_VERSION}")
 find_package(Threads REQUIRED)
 kvc_add_library(kvc_host
   SRCS devices/host/HostDevice.cpp devices/host/ThreadPool.cpp devices/kvc/Devices/Memory.cpp
+       devices/kvc/Devices/StepTables.cpp
   LINK kvc_base Threads::Threads)
 target_include_directories(kvc_host PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/devices)
 
@@ -27,12 +28,12 @@ kvc_add_library(kvc_cuda_device
   LINK kvc_base ${CMAKE_DL_LIBS})
 
 kvc_add_library(kvc_cache
-  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
+  SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/DeviceTables.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
   LINK kvc_host)
 target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 
 kvc_add_library(kvc_runtime
-  SRCS run/kvc/Run/Append.cpp run/kvc/Run/Attend.cpp run/kvc/Run/Batch.cpp run/kvc/Run/Convert.cpp
+  SRCS run/kvc/Run/Append.cpp run/kvc/Run/Attend.cpp run/kvc/Run/Batch.cpp run/kvc/Run/Convert.cpp run/kvc/Run/DevicePlan.cpp run/kvc/Run/DeviceRun.cpp run/kvc/Run/DeviceStep.cpp
        run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Quantise.cpp run/kvc/Run/SplitPlanner.cpp run/kvc/Run/Unpack.cpp
   LINK kvc_cache ${CMAKE_DL_LIBS})
 target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)

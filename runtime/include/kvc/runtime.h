@@ -7,7 +7,13 @@
 |* Each run call checks all of its input first and only then starts to write.
 |*
 |* Results depend on the spec, the module, the lengths and the data, never on
-|* threads, on the plan's bounds or on what else is in the batch.
+|* threads, on the plan's bounds or on what else is in the batch. On a device
+|* with memory of its own they depend on the plan too, which cuts keys so that
+|* all of the device is busy.
+|*
+|* There rows, alibi_slopes and sink_logits are memory of the device, in which
+|* no NaN or infinity is looked for; tables and lengths of a batch are the
+|* host's, read by the call.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -88,6 +94,9 @@ typedef struct kvc_batch {
   const float *alibi_slopes;
   /** Attend, where the spec says sink_logits: [q_heads], may be -inf. */
   const float *sink_logits;
+  /** Of the cache's device, where that has memory of its own (device.h): runs
+   *  are in its order and may return before they are done. */
+  void *stream;
 } kvc_batch;
 
 /*--- Plan -----------------------------------------------------------------*/
@@ -96,7 +105,8 @@ typedef struct kvc_plan kvc_plan;
 
 /** Upper bounds of the batches that a plan can run: at most num_sequences
  *  sequences, sequence i with at most queries[i] queries and lengths[i] keys.
- *  The bounds decide how much memory a plan takes, nothing else. */
+ *  The bounds decide how much memory a plan takes and, on a device with memory
+ *  of its own, how keys are cut; nothing else. */
 typedef struct kvc_plan_options {
   size_t struct_size;
   const kvc_module *module; /**< Outlives the plan. */
@@ -114,7 +124,8 @@ typedef struct kvc_plan_options {
 
 /** A plan takes the memory that its runs need beyond their batch: the kernels'
  *  arguments and partial results of at most KVC_PLAN_WORKSPACE bytes, or of one
- *  range of rows if that is more. */
+ *  range of rows if that is more; on a device with memory of its own those of
+ *  the whole batch. */
 #define KVC_PLAN_WORKSPACE ((int64_t)32 << 20)
 
 /** Looks at the bounds and allocates. KVC_UNSUPPORTED where the module lacks
@@ -128,6 +139,8 @@ KVC_API kvc_status kvc_plan_free(kvc_plan *plan);
 typedef struct kvc_plan_info {
   size_t struct_size;
   int64_t workspace_bytes; /**< Of partial results, on the device. */
+  /** Keys of one item of "decode" and "prefill"; 0 where it has no kernel. */
+  int64_t decode_split, prefill_split;
 } kvc_plan_info;
 
 /** Fills `*info`, whose struct_size the caller has set. */
@@ -161,6 +174,27 @@ KVC_API kvc_status kvc_run_attend(kvc_plan *plan, const kvc_batch *batch,
 KVC_API kvc_status kvc_run(kvc_plan *plan, const kvc_batch *batch,
                            const kvc_parallel_for *threads, kvc_diag *diag,
                            const kvc_out_rows *out, const kvc_out_rows *lse);
+
+/** What an update brings to the device, and what a launch runs. */
+enum { KVC_RUN_APPEND = 1, KVC_RUN_ATTEND = 2 };
+
+/** The first half of a run on a device with memory of its own: checks the batch
+ *  and copies what kernels read of it (tables, lengths, where rows are) to the
+ *  plan's memory, in the order of the batch's stream. Not to be captured. Rows
+ *  that it appends count as written. Rows to append are those of reservations
+ *  (`sequences`); `out` and `lse` as in kvc_run_attend. KVC_UNSUPPORTED on a
+ *  host, and beyond the plan's bounds. */
+KVC_API kvc_status kvc_run_update(kvc_plan *plan, const kvc_batch *batch,
+                                  uint32_t what, kvc_diag *diag,
+                                  const kvc_out_rows *out,
+                                  const kvc_out_rows *lse);
+
+/** The second half: launches the kernels on `stream`, whose work is behind that
+ *  of the last update. Grids depend on the plan alone, so that a captured
+ * launch is replayed after each further update: lengths and sequences may
+ * differ within the plan's bounds. */
+KVC_API kvc_status kvc_run_launch(kvc_plan *plan, uint32_t what, void *stream,
+                                  kvc_diag *diag);
 
 /** Rows of one part of a tensor in canonical form; what is null is not wanted.
  *  Codes are bytes, signed for symmetric integers. Nothing is written to codes,

@@ -202,6 +202,9 @@ kvc_status kvc_cache::reservePages(const std::vector<AppendStep> &steps) {
 
 kvc_status kvc_cache::growRuns(const std::vector<AppendStep> &steps,
                                kvc_diag *diag) {
+  // Work that is under way may write to what is copied.
+  if (hasOwnMemory())
+    KVC_TRY(device->synchronize(device->self, diag));
   std::vector<ContiguousRun> grown(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const Sequence &sequence = slots[steps[i].slot];

@@ -8,8 +8,10 @@
 #define KVC_CACHE_CACHE_H
 
 #include "kvc/Base/SpecHandle.h"
+#include "kvc/Cache/DeviceTables.h"
 #include "kvc/Cache/RawRows.h"
 #include "kvc/Cache/SchemeRows.h"
+#include "kvc/Devices/StepTables.h"
 #include "kvc/cache.h"
 
 #include <algorithm>
@@ -50,6 +52,12 @@ struct Sequence {
   }
 };
 
+/// How long the lists are that a sequence's view points to.
+struct ViewExtent {
+  int64_t pages = 0, rawPages = 0;
+  int64_t regions = 0; ///< Of its own memory; 0 where paged.
+};
+
 /// What an append does to one sequence.
 struct AppendStep {
   uint32_t slot;
@@ -78,10 +86,15 @@ struct kvc_cache {
   std::vector<kvc_region> regions;     ///< Paged: K's, then V's.
   int64_t totalRuns = 0, usedRuns = 0; ///< Contiguous: blocks of 64 tokens.
   std::optional<kvc::RawRows> raw;     ///< With segments.
+  // Of a device with memory of its own.
+  kvc::DeviceTables onDevice;
+  kvc::StepTables appendTables; ///< Of appends without a plan.
 
   std::vector<kvc::Sequence> slots;
   std::vector<uint32_t> freeSlots;
 
+  bool hasOwnMemory() const { return kvc::hasOwnMemory(*device); }
+  kvc::layout::TargetFamily family() const { return kvc::familyOf(*device); }
   int64_t totalBlocks() const { return isPaged ? pool.total() : totalRuns; }
   int64_t freeBlocks() const {
     return isPaged ? pool.free() : totalRuns - usedRuns;
@@ -109,6 +122,10 @@ struct kvc_cache {
   /// What kernels read of a sequence whose codes end at `coded`.
   kvc_cache_view viewOf(const kvc::Sequence &sequence,
                         const kvc::CodedEnds &coded) const;
+  kvc::ViewExtent extentOf(const kvc::Sequence &sequence) const {
+    return {int64_t(sequence.pages.size()), int64_t(sequence.raw.pages.size()),
+            int64_t(sequence.run.regions.size())};
+  }
   /// The same of the tokens that are written.
   kvc_cache_view viewOf(const kvc::Sequence &sequence) const {
     return viewOf(sequence,

@@ -13,7 +13,6 @@
 #include <numeric>
 
 using namespace kvc;
-using layout::TargetFamily;
 using spec::Tensor;
 
 //===----------------------------------------------------------------------===//
@@ -62,9 +61,9 @@ kvc_status blocksOf(const kvc_cache_options &options, const kvc_cache &cache,
 kvc_status allocatePages(kvc_cache &cache, kvc_diag *diag) {
   const spec::Spec &spec = cache.spec->spec;
   layout::TensorStrides key =
-      layout::tensorStrides(spec, Tensor::Key, TargetFamily::Host, 0);
+      layout::tensorStrides(spec, Tensor::Key, cache.family(), 0);
   layout::TensorStrides value =
-      layout::tensorStrides(spec, Tensor::Value, TargetFamily::Host, 0);
+      layout::tensorStrides(spec, Tensor::Value, cache.family(), 0);
   Checked keyBytes = Checked(key.bytes) * cache.totalBlocks();
   Checked bytes = keyBytes + Checked(value.bytes) * cache.totalBlocks();
   if (!bytes.isValid())
@@ -111,7 +110,7 @@ kvc_status borrowTensor(kvc_cache &cache, Tensor tensor, void *base,
         static_cast<long long>(cache.totalBlocks()));
   const spec::Spec &spec = cache.spec->spec;
   layout::TensorStrides strides =
-      layout::tensorStrides(spec, tensor, TargetFamily::Host, 0);
+      layout::tensorStrides(spec, tensor, cache.family(), 0);
   for (layout::RegionStrides &region : strides.regions)
     region.pageStride = stride;
   placeTensor(strides, static_cast<uint8_t *>(base), cache.regions);
@@ -143,7 +142,7 @@ kvc_status borrowPages(kvc_cache &cache, const kvc_page_memory &lent,
                   "options.borrowed: expected scale.tokens 1, got %lld",
                   static_cast<long long>(scheme->blockTokens()));
     bytes[size_t(tensor)] =
-        layout::pageLayout(spec, tensor, TargetFamily::Host).bytes;
+        layout::pageLayout(spec, tensor, cache.family()).bytes;
   }
   if (spec.layout.interleaved) {
     if (lent.value || lent.value_stride != 0)
@@ -261,6 +260,11 @@ extern "C" kvc_status kvc_cache_create(const kvc_cache_options *options,
     else if (made->isPaged)
       KVC_TRY(allocatePages(*made, diag));
     KVC_TRY(allocateRawRows(given, *made, diag));
+    if (made->hasOwnMemory())
+      KVC_TRY(made->onDevice.create(*made->device, made->regions,
+                                    made->raw ? made->raw->allRegions()
+                                              : std::vector<kvc_region>(),
+                                    made->inputs.all(), diag));
     *cache = made.release();
     return KVC_OK;
   });

@@ -7,12 +7,12 @@
 #include "kvc/Cache/RawRows.h"
 
 #include "kvc/Base/Checked.h"
+#include "kvc/Cache/DeviceTables.h"
 #include "kvc/Spec/Segments.h"
 
 #include <algorithm>
 
 using namespace kvc;
-using layout::TargetFamily;
 using spec::Tensor;
 
 kvc_status RawRows::allocate(const spec::Spec &spec, const kvc_device &device,
@@ -22,9 +22,9 @@ kvc_status RawRows::allocate(const spec::Spec &spec, const kvc_device &device,
   sink = spec.segments.sink;
   body = spec::rawBody(spec);
   layout::TensorStrides key =
-      layout::tensorStrides(rows, Tensor::Key, TargetFamily::Host, 0);
+      layout::tensorStrides(rows, Tensor::Key, familyOf(device), 0);
   layout::TensorStrides value =
-      layout::tensorStrides(rows, Tensor::Value, TargetFamily::Host, 0);
+      layout::tensorStrides(rows, Tensor::Value, familyOf(device), 0);
   Checked keyBytes = Checked(key.bytes) * pages;
   Checked bytes = keyBytes + Checked(value.bytes) * pages;
   if (!bytes.isValid())

@@ -42,6 +42,7 @@ public:
 
   const BlockPool &blocks() const { return pool; }
   int64_t bytes() const { return memory.bytes(); }
+  const std::vector<kvc_region> &allRegions() const { return regions; }
   kvc_cache_view viewOf(const RawTable &table) const {
     kvc_cache_view view = {};
     view.regions = regions.data();

@@ -7,9 +7,9 @@
 #include "kvc/Cache/Regions.h"
 
 #include "kvc/Base/Checked.h"
+#include "kvc/Cache/DeviceTables.h"
 
 using namespace kvc;
-using layout::TargetFamily;
 using spec::Tensor;
 
 /// K and V of one run begin on cache lines of their own.
@@ -26,9 +26,9 @@ kvc_status ContiguousRun::allocate(const spec::Spec &spec,
                                    const kvc_device &device, int64_t tokens,
                                    bool isPoisoned, kvc_diag *diag) {
   layout::TensorStrides key =
-      layout::tensorStrides(spec, Tensor::Key, TargetFamily::Host, tokens);
+      layout::tensorStrides(spec, Tensor::Key, familyOf(device), tokens);
   layout::TensorStrides value =
-      layout::tensorStrides(spec, Tensor::Value, TargetFamily::Host, tokens);
+      layout::tensorStrides(spec, Tensor::Value, familyOf(device), tokens);
   int64_t keyBytes = divideCeil(key.bytes, kTensorAlignment) * kTensorAlignment;
   KVC_TRY(memory.allocate(device, keyBytes + value.bytes, diag));
   if (isPoisoned && memory.data())
@@ -65,9 +65,9 @@ kvc_status kvc::copyRun(const spec::Spec &spec, const kvc_device &device,
   size_t first = 0;
   for (Tensor tensor : {Tensor::Key, Tensor::Value}) {
     layout::TensorStrides strides =
-        layout::tensorStrides(spec, tensor, TargetFamily::Host, from.capacity);
+        layout::tensorStrides(spec, tensor, familyOf(device), from.capacity);
     layout::PageLayout layout =
-        layout::pageLayout(spec, tensor, TargetFamily::Host);
+        layout::pageLayout(spec, tensor, familyOf(device));
     size_t count = strides.regions.size();
     if (strides.record && count > 0) {
       // Regions lie in each other: one copy of them all.

@@ -25,6 +25,8 @@ public:
     return starts.empty() ? nullptr : starts.data();
   }
 
+  const std::vector<std::vector<float>> &all() const { return rows; }
+
 private:
   std::vector<std::vector<float>> rows;
   std::vector<const float *> starts; ///< One per input, into `rows`.

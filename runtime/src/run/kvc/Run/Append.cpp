@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Base/Checked.h"
-#include "kvc/Run/Batch.h"
+#include "kvc/Run/DeviceStep.h"
 
 #include <algorithm>
 #include <numeric>
@@ -20,12 +20,14 @@ struct AppendRun {
   int64_t source;               ///< Row of k and v.
   int64_t tokenBegin, tokenEnd; ///< In the view.
   CodedEnds coded;              ///< Afterwards; with segments.
+  ViewExtent extent;
 };
 
 /// The inputs of an append.
 struct Inputs {
   Rows key, value;
   bool hasValue;
+  int64_t cut; ///< As of appendCut.
 };
 
 kvc_status resolveInputs(const kvc_module &module, const kvc_batch &batch,
@@ -38,6 +40,7 @@ kvc_status resolveInputs(const kvc_module &module, const kvc_batch &batch,
   inputs.value = {"v", nullptr, spec.io.query, spec.attention.kvHeads,
                   spec.attention.valueDim};
   inputs.hasValue = spec.value.has_value();
+  inputs.cut = appendCut(*batch.cache);
   if (inputs.hasValue)
     KVC_TRY(resolveRows(batch.value.data, batch.value.token_stride,
                         batch.value.head_stride, tokens, diag, inputs.value));
@@ -55,21 +58,30 @@ kvc_status checkInputs(const kvc_batch &batch, const Inputs &inputs,
 void addRun(const Inputs &inputs, const AppendRun &run, AppendWork &work) {
   kvc_append_args args = {};
   args.cache = run.view;
-  args.key = inputs.key.token(run.source);
   args.key_token_stride = inputs.key.tokenStride;
   args.key_head_stride = inputs.key.headStride;
-  if (inputs.hasValue)
-    args.value = inputs.value.token(run.source);
   args.value_token_stride = inputs.value.tokenStride;
   args.value_head_stride = inputs.value.headStride;
-  args.token_begin = run.tokenBegin;
-  args.token_end = run.tokenEnd;
   args.key_coded_end = run.coded.key;
   args.value_coded_end = run.coded.value;
-  for (int64_t head = 0; head < inputs.key.heads; ++head) {
-    args.kv_head = head;
-    work.args.push_back(args);
+  const size_t first = work.args.size();
+  for (int64_t begin = run.tokenBegin; begin < run.tokenEnd;) {
+    int64_t end = run.tokenEnd;
+    if (inputs.cut)
+      end = std::min(roundDown(begin, inputs.cut) + inputs.cut, end);
+    const int64_t source = run.source + begin - run.tokenBegin;
+    args.key = inputs.key.token(source);
+    if (inputs.hasValue)
+      args.value = inputs.value.token(source);
+    args.token_begin = begin;
+    args.token_end = end;
+    for (int64_t head = 0; head < inputs.key.heads; ++head) {
+      args.kv_head = head;
+      work.args.push_back(args);
+    }
+    begin = end;
   }
+  work.views.push_back({first, work.args.size(), run.extent});
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,7 +118,7 @@ kvc_status prepareReserved(const kvc_module &module, const kvc_batch &batch,
     addRun(inputs,
            {batch.cache->viewOf(*sequence, sequence->coded),
             batch.token_start[i], sequence->committed, sequence->pending,
-            sequence->nextCoded},
+            sequence->nextCoded, batch.cache->extentOf(*sequence)},
            work);
   }
   // Two threads must not append to one sequence.
@@ -215,8 +227,12 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
   for (const SlotRun &run : runs) {
     work.pages.push_back(static_cast<int32_t>(run.page));
     addRun(inputs,
-           {cache.viewOf(&work.pages.back()), run.source, run.tokenBegin,
-            run.tokenBegin + run.tokens, CodedEnds()},
+           {cache.viewOf(&work.pages.back()),
+            run.source,
+            run.tokenBegin,
+            run.tokenBegin + run.tokens,
+            CodedEnds(),
+            {1, 0, 0}},
            work);
   }
   for (size_t start : starts)
@@ -226,6 +242,18 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
 }
 
 } // namespace
+
+int64_t kvc::appendCut(const kvc_cache &cache) {
+  // On hosts one thread at a time appends to a sequence and kv head.
+  if (!cache.hasOwnMemory() || cache.raw || cache.ringTokens)
+    return 0;
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value}) {
+    const spec::Scheme *scheme = spec::schemeOf(cache.spec->spec, tensor);
+    if (scheme && scheme->blockTokens() != 1)
+      return 0;
+  }
+  return cache.blockTokens;
+}
 
 kvc_status kvc::prepareAppend(const kvc_module &module, const kvc_batch &batch,
                               kvc_diag *diag, AppendWork &work) {
@@ -248,8 +276,10 @@ kvc_status kvc::prepareAppend(const kvc_module &module, const kvc_batch &batch,
 }
 
 kvc_status kvc::runAppend(const kvc_module &module, const kvc_batch &batch,
-                          const AppendWork &work,
-                          const kvc_parallel_for *threads, kvc_diag *diag) {
+                          AppendWork &work, const kvc_parallel_for *threads,
+                          kvc_diag *diag) {
+  if (batch.cache->hasOwnMemory())
+    return appendOnDevice(module, batch, work, diag);
   std::vector<kvc_launch> launches;
   for (size_t i = 0; i + 1 < work.stages.size(); ++i)
     launches.push_back({module.append->function,

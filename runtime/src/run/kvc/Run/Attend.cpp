@@ -5,41 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Base/Checked.h"
-#include "kvc/Run/Plan.h"
+#include "kvc/Run/AttendRun.h"
 
 #include <algorithm>
 
 using namespace kvc;
-
-namespace {
-
-/// Inputs and outputs of one run, checked.
-struct AttendRun {
-  kvc_plan &plan;
-  const kvc_parallel_for *threads;
-  const spec::Attention &attention;
-  Rows query, out, lse;
-  bool wantsLse = false;
-  const float *slopes = nullptr, *sinks = nullptr;
-  int64_t usedFloats = 0; ///< Of the workspace, by the units of this wave.
-
-  AttendRun(kvc_plan &plan, const kvc_parallel_for *threads)
-      : plan(plan), threads(threads),
-        attention(plan.module->spec->spec.attention) {}
-
-  kvc_status prepare(const kvc_batch &batch, bool isAppending,
-                     const kvc_out_rows *outRows, const kvc_out_rows *lseRows,
-                     kvc_diag *diag);
-  kvc_status run(kvc_diag *diag);
-
-private:
-  kvc_status checkBounds(kvc_diag *diag) const;
-  kvc_status attendRows(const BatchEntry &entry, const kvc_kernel_info &kernel,
-                        Range rows, kvc_diag *diag);
-  void addUnit(const BatchEntry &entry, const kvc_kernel_info &kernel,
-               Range rows, int64_t head, const UnitLayout &layout);
-  kvc_status flush(kvc_diag *diag);
-};
 
 kvc_status AttendRun::checkBounds(kvc_diag *diag) const {
   if (plan.entries.size() > plan.bounds.size())
@@ -122,12 +92,16 @@ kvc_status AttendRun::flush(kvc_diag *diag) {
   return status;
 }
 
+namespace {
+
 /// `pointer` moved by `floats`, which may lead out of its array for a moment: a
 /// kernel adds back what is taken off here.
 float *offset(float *pointer, int64_t floats) {
   return reinterpret_cast<float *>(reinterpret_cast<intptr_t>(pointer) +
                                    floats * int64_t(sizeof(float)));
 }
+
+} // namespace
 
 void AttendRun::addUnit(const BatchEntry &entry, const kvc_kernel_info &kernel,
                         Range rows, int64_t head, const UnitLayout &layout) {
@@ -186,8 +160,8 @@ kvc_status AttendRun::attendRows(const BatchEntry &entry,
                                  const kvc_kernel_info &kernel, Range rows,
                                  kvc_diag *diag) {
   plan.splits.clear();
-  splitKeys(Visibility(plan.module->spec->spec), kernel, attention.group(),
-            entry.tokens, entry.length, rows, plan.splits);
+  splitKeys(Visibility(plan.module->spec->spec), plan.planned(kernel),
+            attention.group(), entry.tokens, entry.length, rows, plan.splits);
   UnitLayout layout(rows.end - rows.begin, attention.valueDim,
                     int64_t(plan.splits.size()));
   int64_t allFloats = plan.workspace.bytes() / int64_t(sizeof(float));
@@ -197,6 +171,10 @@ kvc_status AttendRun::attendRows(const BatchEntry &entry,
         plan.decode.size() + plan.prefill.size() + plan.splits.size() >
             plan.maxItems ||
         plan.merge.size() == plan.maxMerges;
+    // Elsewhere the plan has room for all of the batch.
+    if (isFull && plan.own)
+      return fail(diag, KVC_FAILED,
+                  "plan: expected room for every item of the batch, got none");
     if (isFull)
       KVC_TRY(flush(diag));
     addUnit(entry, kernel, rows, head, layout);
@@ -204,7 +182,7 @@ kvc_status AttendRun::attendRows(const BatchEntry &entry,
   return KVC_OK;
 }
 
-kvc_status AttendRun::run(kvc_diag *diag) {
+kvc_status AttendRun::addItems(kvc_diag *diag) {
   for (const BatchEntry &entry : plan.entries) {
     if (entry.tokens == 0)
       continue;
@@ -215,10 +193,13 @@ kvc_status AttendRun::run(kvc_diag *diag) {
       KVC_TRY(attendRows(entry, kernel, {begin, std::min(begin + step, rows)},
                          diag));
   }
-  return flush(diag);
+  return KVC_OK;
 }
 
-} // namespace
+kvc_status AttendRun::run(kvc_diag *diag) {
+  KVC_TRY(addItems(diag));
+  return flush(diag);
+}
 
 extern "C" kvc_status kvc_run_attend(kvc_plan *plan, const kvc_batch *batch,
                                      const kvc_parallel_for *threads,
@@ -232,7 +213,7 @@ extern "C" kvc_status kvc_run_attend(kvc_plan *plan, const kvc_batch *batch,
     KVC_TRY(readBatch(*plan->module, batch, diag, given));
     AttendRun attend(*plan, threads);
     KVC_TRY(attend.prepare(given, /*isAppending=*/false, out, lse, diag));
-    return attend.run(diag);
+    return plan->own ? attendOnDevice(attend, given, diag) : attend.run(diag);
   });
 }
 
@@ -253,6 +234,6 @@ extern "C" kvc_status kvc_run(kvc_plan *plan, const kvc_batch *batch,
     // the caller's tables name are the caller's business.
     KVC_TRY(attend.prepare(given, /*isAppending=*/true, out, lse, diag));
     KVC_TRY(runAppend(*plan->module, given, work, threads, diag));
-    return attend.run(diag);
+    return plan->own ? attendOnDevice(attend, given, diag) : attend.run(diag);
   });
 }

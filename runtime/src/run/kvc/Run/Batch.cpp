@@ -21,10 +21,17 @@ kvc_status kvc::readBatch(const kvc_module &module, const kvc_batch *given,
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch.cache: expected the module's layout hash %s, got %s",
                 module.spec->hash.c_str(), batch.cache->spec->hash.c_str());
+  KVC_TRY(requireDevice(module, *batch.cache->device, diag));
   if (batch.flags & ~uint32_t(KVC_SKIP_FINITE_CHECK))
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch.flags: expected KVC_SKIP_FINITE_CHECK or 0, got 0x%x",
                 batch.flags);
+  if (batch.stream && !batch.cache->hasOwnMemory())
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "batch.stream: expected null with memory of the host, got one");
+  // Nobody here can read the rows.
+  if (batch.cache->hasOwnMemory())
+    batch.flags |= KVC_SKIP_FINITE_CHECK;
   if (batch.num_sequences < 0 || batch.num_sequences > kMaxInt32)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch.num_sequences: expected 0 to %lld, got %lld",
@@ -79,6 +86,7 @@ kvc_status resolveTable(const kvc_batch &batch, int64_t i, kvc_diag *diag,
                   static_cast<long long>(i), static_cast<long long>(page),
                   static_cast<long long>(cache.totalBlocks()), table[page]);
   entry.view = cache.viewOf(table);
+  entry.extent.pages = pages;
   entry.length = length;
   return KVC_OK;
 }
@@ -146,6 +154,7 @@ kvc_status kvc::resolveAttend(const kvc_batch &batch, bool isAppending,
                     static_cast<long long>(batch.cache->maxQueries),
                     static_cast<long long>(entry.tokens));
       entry.view = batch.cache->viewOf(*sequence, sequence->nextCoded);
+      entry.extent = batch.cache->extentOf(*sequence);
       entry.length = sequence->pending;
     } else {
       KVC_TRY(resolveTable(batch, i, diag, entry));

@@ -20,6 +20,7 @@ struct BatchEntry {
   int64_t length;     ///< Keys.
   int64_t tokenBegin; ///< First row of the batch's tensors.
   int64_t tokens;
+  ViewExtent extent;
 };
 
 /// Reads a batch and checks what append and attend have in common: the cache,
@@ -42,7 +43,17 @@ struct AppendWork {
   std::vector<size_t> stages;
   std::vector<int32_t> pages; ///< Tables of one page each, which args point to.
   std::vector<Sequence *> sequences; ///< Those whose rows are written by it.
+  /// args[begin .. end) have one view.
+  struct View {
+    size_t begin, end;
+    ViewExtent extent;
+  };
+  std::vector<View> views;
 };
+
+/// Tokens at whose multiples an append may be cut into calls that run at the
+/// same time; 0: it may not.
+int64_t appendCut(const kvc_cache &cache);
 
 /// Checks an append and gathers its kernel calls; writes nothing.
 kvc_status prepareAppend(const kvc_module &module, const kvc_batch &batch,
@@ -50,7 +61,7 @@ kvc_status prepareAppend(const kvc_module &module, const kvc_batch &batch,
 
 /// Runs them.
 kvc_status runAppend(const kvc_module &module, const kvc_batch &batch,
-                     const AppendWork &work, const kvc_parallel_for *threads,
+                     AppendWork &work, const kvc_parallel_for *threads,
                      kvc_diag *diag);
 
 } // namespace kvc

@@ -35,28 +35,25 @@ namespace {
 
 /// What the units of a batch need at most.
 struct Needs {
-  Checked floats = 0, items = 0, units = 0; ///< Of the whole batch.
-  int64_t unitFloats = 0, unitItems = 0;    ///< Of the largest unit.
+  Checked floats = 0, decodes = 0, prefills = 0, units = 0; ///< Of all.
+  int64_t unitFloats = 0, unitItems = 0; ///< Of the largest unit.
 
-  void add(int64_t count, const UnitLayout &layout, int64_t splits) {
-    floats = floats + Checked(count) * layout.floats;
-    items = items + Checked(count) * splits;
-    units = units + count;
-    unitFloats = std::max(unitFloats, layout.floats);
-    unitItems = std::max(unitItems, splits);
-  }
+  Checked items() const { return decodes + prefills; }
 };
 
-/// Adds what a sequence of at most `queries` queries needs that run through
-/// `kernel`.
-kvc_status addSequence(const kvc_module &module, const kvc_kernel_info &kernel,
-                       int64_t queries, int64_t length, kvc_diag *diag,
-                       Needs &needs) {
+/// Adds what a sequence of at most `length` keys needs that runs through a
+/// kernel.
+kvc_status addSequence(const kvc_plan &plan, const KernelBound &bound,
+                       int64_t length, kvc_diag *diag, Needs &needs) {
+  const kvc_module &module = *plan.module;
+  const kvc_kernel_info kernel = plan.planned(*bound.kernel);
   const spec::Attention &attention = module.spec->spec.attention;
-  int64_t rows = queries * attention.group();
-  int64_t unitRows = std::min(rows, rowsOfItem(module, kernel));
-  int64_t splits = maxSplits(Visibility(module.spec->spec), kernel,
-                             attention.group(), queries, length, unitRows);
+  int64_t rows = bound.queries * attention.group();
+  int64_t rowsOfUnit = rowsOfItem(module, *bound.kernel);
+  int64_t unitRows = std::min(rows, rowsOfUnit);
+  int64_t splits =
+      maxSplits(Visibility(module.spec->spec), kernel, attention.group(),
+                bound.queries, length, unitRows);
   // Rows are below 2^23 and splits below 2^31, but together they may not fit.
   Checked bytes = Checked(unitRows + kLineFloats) *
                   (attention.valueDim + 2 * kLineFloats) * (splits + 1) *
@@ -67,27 +64,17 @@ kvc_status addSequence(const kvc_module &module, const kvc_kernel_info &kernel,
                 "rows in %lld splits",
                 static_cast<long long>(unitRows),
                 static_cast<long long>(splits));
-  int64_t ranges = divideCeil(rows, rowsOfItem(module, kernel));
-  needs.add(ranges * attention.kvHeads,
-            UnitLayout(unitRows, attention.valueDim, splits), splits);
+  const Checked units =
+      Checked(divideCeil(rows, rowsOfUnit)) * attention.kvHeads;
+  const UnitLayout layout(unitRows, attention.valueDim, splits);
+  needs.floats = needs.floats + units * layout.floats;
+  Checked &items =
+      bound.kernel == module.decode ? needs.decodes : needs.prefills;
+  items = items + units * splits;
+  needs.units = needs.units + units;
+  needs.unitFloats = std::max(needs.unitFloats, layout.floats);
+  needs.unitItems = std::max(needs.unitItems, splits);
   return KVC_OK;
-}
-
-/// Adds the larger of what decode and prefill need: with fewer queries than its
-/// bound a sequence may take the other kernel.
-kvc_status addBound(const kvc_module &module, const SequenceBound &bound,
-                    kvc_diag *diag, Needs &needs) {
-  if (bound.queries == 0)
-    return KVC_OK;
-  const kvc_kernel_info *most = &attendKernel(module, bound.queries);
-  KVC_TRY(addSequence(module, *most, bound.queries, bound.length, diag, needs));
-  int64_t fewer = std::min<int64_t>(bound.queries, KVC_DECODE_MAX_QUERIES);
-  while (fewer > 0 && &attendKernel(module, fewer) == most)
-    --fewer;
-  if (fewer == 0)
-    return KVC_OK;
-  return addSequence(module, attendKernel(module, fewer), fewer, bound.length,
-                     diag, needs);
 }
 
 kvc_status readBounds(const kvc_plan_options &options, kvc_diag *diag,
@@ -116,23 +103,51 @@ kvc_status readBounds(const kvc_plan_options &options, kvc_diag *diag,
 
 } // namespace
 
+kvc_status kvc_plan::planSplits(kvc_diag *diag) {
+  const std::pair<const kvc_kernel_info *, int64_t *> splitOf[] = {
+      {module->decode, &decodeSplit}, {module->prefill, &prefillSplit}};
+  for (const auto &[kernel, split] : splitOf) {
+    if (!kernel)
+      continue;
+    *split = kernel->split_tokens;
+    if (own)
+      KVC_TRY(planSplit(*module, *device, *own->code, *kernel, bounds, diag,
+                        *split));
+  }
+  return KVC_OK;
+}
+
 kvc_status kvc_plan::create(kvc_diag *diag) {
+  if (hasOwnMemory(*device)) {
+    own = std::make_unique<DevicePlan>();
+    KVC_TRY(module->codeOn(*device, diag, own->code));
+  }
+  KVC_TRY(planSplits(diag));
   Needs needs;
   for (const SequenceBound &bound : bounds)
-    KVC_TRY(addBound(*module, bound, diag, needs));
+    for (const KernelBound &each : kernelsFor(*module, bound.queries))
+      KVC_TRY(addSequence(*this, each, bound.length, diag, needs));
   int64_t limit =
       std::max(KVC_PLAN_WORKSPACE / int64_t(sizeof(float)), needs.unitFloats);
-  int64_t floats = std::min(needs.floats.saturated(), limit);
-  KVC_TRY(workspace.allocate(*device, floats * int64_t(sizeof(float)), diag));
-  maxItems = size_t(
-      std::min(needs.items.saturated(), std::max(kWaveItems, needs.unitItems)));
-  maxMerges = size_t(std::min(needs.units.saturated(), kWaveItems));
+  int64_t floats = needs.floats.saturated();
+  if (!own)
+    floats = std::min(floats, limit);
+  Checked bytes = Checked(floats) * int64_t(sizeof(float));
+  KVC_TRY(workspace.allocate(*device, bytes.saturated(), diag));
+  int64_t items = needs.items().saturated(), units = needs.units.saturated();
+  if (own)
+    KVC_TRY(createTables(*module, *device, bounds, needs.decodes.saturated(),
+                         needs.prefills.saturated(), units, diag, *own));
+  else
+    items = std::min(items, std::max(kWaveItems, needs.unitItems));
+  maxItems = size_t(items);
+  maxMerges = size_t(own ? units : std::min(units, kWaveItems));
   entries.reserve(bounds.size());
   splits.reserve(size_t(needs.unitItems));
   if (module->decode)
-    decode.reserve(maxItems);
+    decode.reserve(own ? size_t(needs.decodes.saturated()) : maxItems);
   if (module->prefill)
-    prefill.reserve(maxItems);
+    prefill.reserve(own ? size_t(needs.prefills.saturated()) : maxItems);
   merge.reserve(maxMerges);
   return KVC_OK;
 }
@@ -151,6 +166,7 @@ extern "C" kvc_status kvc_plan_create(const kvc_plan_options *options,
     auto made = std::make_unique<kvc_plan>();
     made->module = &module;
     KVC_TRY(resolveDevice(given.device, diag, made->device));
+    KVC_TRY(requireDevice(module, *made->device, diag));
     KVC_TRY(readBounds(given, diag, made->bounds));
     KVC_TRY(made->create(diag));
     *plan = made.release();
@@ -169,5 +185,7 @@ extern "C" kvc_status kvc_plan_get_info(const kvc_plan *plan, kvc_diag *diag,
     return fail(diag, KVC_INVALID_ARGUMENT, "plan: expected a plan, got null");
   kvc_plan_info result = {};
   result.workspace_bytes = plan->workspace.bytes();
+  result.decode_split = plan->decodeSplit;
+  result.prefill_split = plan->prefillSplit;
   return writeStruct(result, "info", diag, info);
 }

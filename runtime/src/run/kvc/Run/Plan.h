@@ -15,17 +15,11 @@
 #define KVC_RUN_PLAN_H
 
 #include "kvc/Devices/Memory.h"
-#include "kvc/Run/Batch.h"
-#include "kvc/Run/Items.h"
+#include "kvc/Run/DevicePlan.h"
 
 #include <vector>
 
 namespace kvc {
-
-/// Upper bounds of one sequence.
-struct SequenceBound {
-  int64_t queries, length;
-};
 
 /// The partial results of one unit (one sequence, kv head and row range) in the
 /// workspace, counted in floats. Everything begins at whole cache lines.
@@ -46,6 +40,10 @@ struct kvc_plan {
   const kvc_device *device = nullptr;
   std::vector<kvc::SequenceBound> bounds;
   kvc::Memory workspace;
+  /// Keys of an item, of which tile_tokens of the kernel are a divisor.
+  int64_t decodeSplit = 0, prefillSplit = 0;
+  /// On a device with memory of its own; there a run is one wave.
+  std::unique_ptr<kvc::DevicePlan> own;
 
   // Reused by every run; reserved for the bounds, so that runs allocate
   // nothing.
@@ -56,6 +54,16 @@ struct kvc_plan {
   size_t maxItems = 0, maxMerges = 0; ///< Of one wave.
 
   kvc_status create(kvc_diag *diag);
+  /// The kernel as its keys are cut here.
+  kvc_kernel_info planned(const kvc_kernel_info &kernel) const {
+    kvc_kernel_info result = kernel;
+    result.split_tokens =
+        &kernel == module->decode ? decodeSplit : prefillSplit;
+    return result;
+  }
+
+private:
+  kvc_status planSplits(kvc_diag *diag);
 };
 
 #endif // KVC_RUN_PLAN_H

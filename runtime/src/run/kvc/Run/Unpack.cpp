@@ -12,12 +12,13 @@
 
 #include "kvc/Base/Checked.h"
 #include "kvc/Base/Struct.h"
-#include "kvc/Cache/Cache.h"
+#include "kvc/Run/DeviceStep.h"
 #include "kvc/Run/Items.h"
 #include "kvc/runtime.h"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 using namespace kvc;
 
@@ -32,6 +33,7 @@ struct PartRows {
   bool isRaw, hasZero;
   std::vector<int8_t> codes;
   std::vector<float> scales, zeros, values, outlierIndices, outlierValues;
+  kvc_unpack_part begin; ///< Where the kernel writes row 0.
 
   PartRows(const spec::PartScheme &part, int64_t rows)
       : channels(part.channels()), blocks(part.blocks()),
@@ -40,16 +42,18 @@ struct PartRows {
         scales(size_t(rows * blocks)), zeros(size_t(rows * blocks)),
         values(size_t(rows * channels)),
         outlierIndices(size_t(rows * outliers)),
-        outlierValues(size_t(rows * outliers)) {}
+        outlierValues(size_t(rows * outliers)),
+        begin{codes.data(),  scales.data(),         zeros.data(),
+              values.data(), outlierIndices.data(), outlierValues.data()} {}
 
   /// What the kernel writes of the rows from `row` on.
-  kvc_unpack_part from(int64_t row) {
-    return {codes.data() + row * channels,
-            scales.data() + row * blocks,
-            zeros.data() + row * blocks,
-            values.data() + row * channels,
-            outlierIndices.data() + row * outliers,
-            outlierValues.data() + row * outliers};
+  kvc_unpack_part from(int64_t row) const {
+    return {begin.codes + row * channels,
+            begin.scales + row * blocks,
+            begin.zeros + row * blocks,
+            begin.values + row * channels,
+            begin.outlier_indices + row * outliers,
+            begin.outlier_values + row * outliers};
   }
 };
 
@@ -91,6 +95,104 @@ void scatterPart(const PartRows &from, int64_t heads, int64_t tokens,
           to.outlier_values);
 }
 
+/// The rows of all parts in the memory of a device that has its own.
+class DeviceRows {
+public:
+  /// Has the kernel write there.
+  kvc_status create(const kvc_device &on, std::vector<PartRows> &parts,
+                    kvc_diag *diag) {
+    device = &on;
+    int64_t bytes = 0;
+    for (PartRows &part : parts) {
+      add(part.codes, part.begin.codes, bytes);
+      add(part.scales, part.begin.scales, bytes);
+      add(part.zeros, part.begin.zeros, bytes);
+      add(part.values, part.begin.values, bytes);
+      add(part.outlierIndices, part.begin.outlier_indices, bytes);
+      add(part.outlierValues, part.begin.outlier_values, bytes);
+    }
+    KVC_TRY(memory.allocate(on, bytes, diag));
+    // What a part lacks is not written, but copied.
+    KVC_TRY(on.fill(on.self, memory.data(), 0, bytes, diag));
+    for (const Array &array : arrays)
+      array.point(memory.data() + array.offset);
+    return KVC_OK;
+  }
+  /// After the kernel: to where the host reads them.
+  kvc_status fetch(kvc_diag *diag) const {
+    for (const Array &array : arrays)
+      KVC_TRY(copyFromDevice(*device, array.host, memory.data() + array.offset,
+                             array.bytes, diag));
+    return KVC_OK;
+  }
+
+private:
+  struct Array {
+    void *host;
+    int64_t offset, bytes;
+    std::function<void(uint8_t *)> point;
+  };
+
+  template <typename T>
+  void add(std::vector<T> &rows, T *&begin, int64_t &bytes) {
+    const auto size = int64_t(rows.size() * sizeof(T));
+    arrays.push_back({rows.data(), bytes, size, [&begin](uint8_t *at) {
+                        begin = reinterpret_cast<T *>(at);
+                      }});
+    bytes += divideCeil(size, 64) * 64;
+  }
+
+  const kvc_device *device = nullptr;
+  Memory memory;
+  std::vector<Array> arrays;
+};
+
+/// One round of unpacking on a device with memory of its own.
+class DeviceUnpack {
+public:
+  kvc_status create(const kvc_cache &of, const kvc_module &module,
+                    const ViewExtent &extentOf, int64_t itemBytes,
+                    std::vector<PartRows> &parts, kvc_diag *diag) {
+    cache = &of;
+    info = module.unpack;
+    extent = extentOf;
+    KVC_TRY(module.codeOn(*of.device, diag, code));
+    std::vector<int64_t> bytes(NumSections, 0);
+    bytes[AppendItems] = itemBytes;
+    bytes[Views] = viewBytes(extent.regions, of.raw.has_value());
+    bytes[Pages] = pageBytes(extent.pages) + pageBytes(extent.rawPages);
+    KVC_TRY(tables.create(*of.device, bytes, diag));
+    return rows.create(*of.device, parts, diag);
+  }
+  kvc_status run(const kvc_cache_view &view, std::vector<std::byte> &items,
+                 int64_t count, kvc_diag *diag) {
+    KVC_TRY(tables.begin(diag));
+    ViewPlacer views(tables);
+    kvc_cache_view placed = view;
+    KVC_TRY(views.place(*cache, extent, diag, placed));
+    const size_t stride = items.size() / size_t(count);
+    for (size_t at = 0; at < items.size(); at += stride)
+      std::memcpy(items.data() + at, &placed, sizeof(placed));
+    const void *address = nullptr;
+    KVC_TRY(tables.add(AppendItems, items.data(), int64_t(items.size()),
+                       "items", diag, &address));
+    // Rows may still be written in the order of any stream.
+    KVC_TRY(cache->device->synchronize(cache->device->self, diag));
+    KVC_TRY(tables.upload(nullptr, diag));
+    KVC_TRY(launchItems(*cache->device, nullptr, code->unpack, *info, address,
+                        count, diag));
+    return rows.fetch(diag);
+  }
+
+private:
+  const kvc_cache *cache = nullptr;
+  const kvc_kernel_info *info = nullptr;
+  const DeviceCode *code = nullptr;
+  ViewExtent extent;
+  StepTables tables;
+  DeviceRows rows;
+};
+
 kvc_status unpack(const kvc_cache &cache, const kvc_module &module,
                   const Sequence &sequence, Range tokens,
                   const kvc_parallel_for *threads, kvc_diag *diag,
@@ -100,6 +202,10 @@ kvc_status unpack(const kvc_cache &cache, const kvc_module &module,
   const size_t argBytes =
       sizeof(kvc_unpack_args) + parts.size() * sizeof(kvc_unpack_part);
   std::vector<std::byte> args(argBytes * size_t(heads));
+  DeviceUnpack onDevice;
+  if (cache.hasOwnMemory())
+    KVC_TRY(onDevice.create(cache, module, cache.extentOf(sequence),
+                            int64_t(args.size()), parts, diag));
   for (int64_t begin = tokens.begin; begin < tokens.end;) {
     int64_t end =
         std::min(roundDown(begin, kRoundTokens) + kRoundTokens, tokens.end);
@@ -116,8 +222,11 @@ kvc_status unpack(const kvc_cache &cache, const kvc_module &module,
     }
     kvc_launch launch = {module.unpack->function, args.data(),
                          int64_t(argBytes), heads};
-    KVC_TRY(
-        cache.device->launch(cache.device->self, &launch, 1, threads, diag));
+    if (cache.hasOwnMemory())
+      KVC_TRY(onDevice.run(cache.viewOf(sequence), args, heads, diag));
+    else
+      KVC_TRY(
+          cache.device->launch(cache.device->self, &launch, 1, threads, diag));
     for (size_t i = 0; i < parts.size(); ++i)
       scatterPart(parts[i], heads, end - begin, begin - tokens.begin,
                   wanted[i]);
@@ -137,6 +246,7 @@ kvc_cache_unpack(const kvc_cache *cache, const kvc_module *module,
     KVC_TRY(requirePointer(cache, "cache", diag));
     KVC_TRY(requirePointer(module, "module", diag));
     KVC_TRY(requireKernel(module->unpack, "unpack", diag));
+    KVC_TRY(requireDevice(*module, *cache->device, diag));
     if (cache->spec->hash != module->spec->hash)
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "cache: expected the module's layout hash %s, got %s",
