@@ -139,6 +139,16 @@ std::string typeOf(const std::string &option, const char *type) {
   return option.starts_with("-") ? type : "";
 }
 
+/// An empty text is a script's variable that was never set.
+std::function<std::string(const std::string &)>
+isGiven(const std::string &option, const char *what) {
+  return [option, what](const std::string &text) -> std::string {
+    if (text.empty())
+      failUse(option + ": expected " + what + ", got \"\"");
+    return {};
+  };
+}
+
 bool isRequired(Need need) { return need == Need::Required; }
 
 } // namespace
@@ -147,6 +157,7 @@ void kvc::addFile(CLI::App &command, const std::string &option,
                   std::string &path, const std::string &help, Need need) {
   command.add_option(option, path, help)
       ->type_name(typeOf(option, "FILE"))
+      ->check(isGiven(option, "a path"))
       ->required(isRequired(need));
 }
 
@@ -155,6 +166,7 @@ void kvc::addFiles(CLI::App &command, const std::string &option,
                    Need need) {
   command.add_option(option, paths, help)
       ->type_name(typeOf(option, "FILE"))
+      ->check(isGiven(option, "a path"))
       ->required(isRequired(need));
 }
 
@@ -162,6 +174,7 @@ void kvc::addFolder(CLI::App &command, const std::string &option,
                     std::string &path, const std::string &help, Need need) {
   command.add_option(option, path, help)
       ->type_name(typeOf(option, "FOLDER"))
+      ->check(isGiven(option, "a path"))
       ->required(isRequired(need));
 }
 
@@ -175,7 +188,9 @@ void kvc::addFlag(CLI::App &command, const std::string &option, bool &flag,
 void kvc::addText(CLI::App &command, const std::string &option,
                   std::string &text, const std::string &type,
                   const std::string &help) {
-  command.add_option(option, text, help)->type_name(type);
+  command.add_option(option, text, help)
+      ->type_name(type)
+      ->check(isGiven(option, "a value"));
 }
 
 void kvc::addTexts(CLI::App &command, const std::string &option,
@@ -183,7 +198,7 @@ void kvc::addTexts(CLI::App &command, const std::string &option,
                    const std::string &help) {
   command.add_option(option, texts, help)
       ->type_name(type)
-      ->allow_extra_args(false);
+      ->check(isGiven(option, "a value"));
 }
 
 void kvc::addParsed(CLI::App &command, const std::string &option,
@@ -193,6 +208,16 @@ void kvc::addParsed(CLI::App &command, const std::string &option,
   command.add_option_function<std::string>(option, take, help)
       ->type_name(type)
       ->required(isRequired(need));
+}
+
+void kvc::addParsedOr(CLI::App &command, const std::string &option,
+                      const std::string &otherwise,
+                      const std::function<void(const std::string &)> &take,
+                      const std::string &type, const std::string &help) {
+  command.add_option_function<std::string>(option, take, help)
+      ->type_name(type)
+      ->expected(0, 1)
+      ->default_str(otherwise);
 }
 
 void kvc::addInteger(CLI::App &command, const std::string &option,

@@ -71,7 +71,7 @@ enum class Need { Optional, Required };
 /// Declares `--device`.
 void addDevice(CLI::App &command, std::string &device);
 
-/// Declare options, or positional arguments, that are paths.
+/// Declare options, or positional arguments, that are paths, never empty ones.
 void addFile(CLI::App &command, const std::string &option, std::string &path,
              const std::string &help, Need need = Need::Optional);
 void addFiles(CLI::App &command, const std::string &option,
@@ -84,7 +84,8 @@ void addFolder(CLI::App &command, const std::string &option, std::string &path,
 void addFlag(CLI::App &command, const std::string &option, bool &flag,
              const std::string &help);
 
-/// Declare options with any text; those of addTexts may be given again.
+/// Declare options with any text but none; those of addTexts take several, and
+/// may be given again.
 void addText(CLI::App &command, const std::string &option, std::string &text,
              const std::string &type, const std::string &help);
 void addTexts(CLI::App &command, const std::string &option,
@@ -96,6 +97,12 @@ void addParsed(CLI::App &command, const std::string &option,
                const std::function<void(const std::string &)> &take,
                const std::string &type, const std::string &help,
                Need need = Need::Optional);
+
+/// The same of one that may stand without a text, and then means `otherwise`.
+void addParsedOr(CLI::App &command, const std::string &option,
+                 const std::string &otherwise,
+                 const std::function<void(const std::string &)> &take,
+                 const std::string &type, const std::string &help);
 
 /// Declare options whose values are parsed as above.
 void addInteger(CLI::App &command, const std::string &option, int64_t &value,

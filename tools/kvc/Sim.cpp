@@ -105,9 +105,10 @@ std::string report(const std::string &kernel, const sim::LaunchOptions &launch,
     json["printed"] = result.printed;
     json["buffers"] = Json::array();
     for (const SimBuffer &buffer : given.buffers)
-      json["buffers"].push_back({{"name", buffer.name},
+      json["buffers"].push_back({{"name", buffer.name()},
+                                 {"parameter", buffer.param},
                                  {"dtype", safetensors::nameOf(buffer.dtype)},
-                                 {"shape", buffer.shape}});
+                                 {"elements", buffer.elements}});
     watch.addTo(json, kernel);
     return documentOf(json);
   }
@@ -143,22 +144,26 @@ bool changesWith(const sim::Contraction &contraction, const SimOptions &options,
                     "with fma: " + result.fault->message);
   for (size_t i = 0; i < given.buffers.size(); ++i) {
     const SimBuffer &buffer = given.buffers[i];
-    const uint64_t bytes = memory.find(buffer.address, 1)->bytes;
-    const auto *before = memory.find(buffer.address, 1)->data();
-    const auto *after = other.find(again.buffers[i].address, 1)->data();
+    const uint64_t bytes = memory.find(buffer.address, 0)->bytes;
+    const auto *before = memory.find(buffer.address, 0)->data();
+    const auto *after = other.find(again.buffers[i].address, 0)->data();
     const auto [one, two] = std::mismatch(before, before + bytes, after);
     if (one == before + bytes)
       continue;
-    watch.add("fma",
-              "line " + std::to_string(contraction.sums.front().line) +
-                  (contraction.sums.size() == 1
-                       ? ""
-                       : " and " + std::to_string(contraction.sums.size() - 1) +
-                             " more") +
-                  ": a device may make fma of these sums and their "
-                  "products, and then byte " +
-                  std::to_string(one - before) + " of \"" + buffer.name +
-                  "\" differs");
+    sim::Finding finding;
+    finding.kind = sim::Finding::Kind::Fma;
+    finding.message =
+        "line " + std::to_string(contraction.sums.front().line) +
+        (contraction.sums.size() == 1
+             ? ""
+             : " and " + std::to_string(contraction.sums.size() - 1) +
+                   " more") +
+        ": a device may make fma of these sums and their products, and then "
+        "byte " +
+        std::to_string(one - before) + " of \"" + buffer.param + "\" differs";
+    for (const sim::Position &sum : contraction.sums)
+      finding.places.push_back({sum.line, "", 0});
+    watch.add(std::move(finding));
     return true;
   }
   return false;
@@ -180,19 +185,46 @@ void checkContraction(const SimOptions &options, const std::string &kernel,
     changesWith(second, options, kernel, launch, given, memory, watch);
 }
 
+/// What the arguments say comes back, flat.
 void writeBuffers(const SimArguments &given, const sim::Memory &memory,
                   OutputFile &file) {
   std::vector<safetensors::Tensor> tensors;
   std::deque<std::vector<std::byte>> bytes;
   for (const SimBuffer &buffer : given.buffers) {
-    safetensors::Tensor tensor{buffer.name, buffer.dtype, buffer.shape, {}};
-    bytes.emplace_back(size_t(safetensors::elementsOf(tensor) *
-                              safetensors::bytesOf(buffer.dtype)));
+    if (!buffer.isReturned)
+      continue;
+    safetensors::Tensor tensor{
+        buffer.name(), buffer.dtype, {buffer.elements}, {}};
+    bytes.emplace_back(
+        size_t(buffer.elements * safetensors::bytesOf(buffer.dtype)));
     memory.read(buffer.address, bytes.back().data(), bytes.back().size());
     tensor.data = bytes.back();
     tensors.push_back(std::move(tensor));
   }
   file.write(tensors);
+}
+
+/// A fault that was looked for is a finding; any other one is a failure.
+void takeFault(const SimOptions &options, const std::string &kernel,
+               sim::LoadedModule &module, const sim::LaunchOptions &launch,
+               const sim::LaunchResult &result, SimWatch &watch) {
+  const auto program = module.program(kernel);
+  sim::LaunchInfo info;
+  info.module = &module.module();
+  info.program = program ? *program : nullptr;
+  info.grid = launch.grid;
+  info.block = launch.block;
+  if (info.program) {
+    sim::Finding finding = sim::findingOf(info, *result.fault);
+    if (watch.tells(finding.kind)) {
+      if (!watch.isChecked())
+        watch.add(std::move(finding));
+      return;
+    }
+  }
+  if (!options.json)
+    print(result.printed + watch.findingsText());
+  throw failureAt(options.file, result.at, result.fault->message);
 }
 
 void simulate(const SimOptions &options) {
@@ -236,11 +268,9 @@ void simulate(const SimOptions &options) {
   const sim::LaunchResult result = sim::launch(module, kernel, memory, launch);
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
-  if (result.fault) {
-    print(result.printed + watch.findingsText());
-    throw failureAt(options.file, result.at, result.fault->message);
-  }
-  if (options.watch.checks)
+  if (result.fault)
+    takeFault(options, kernel, module, launch, result, watch);
+  else if (watch.tells(sim::Finding::Kind::Fma))
     checkContraction(options, kernel, module.module(), launch, given, memory,
                      watch);
   if (output)
@@ -270,12 +300,14 @@ void kvc::addSimCommand(CLI::App &app) {
           "Threads of a block.");
   addInteger(command, "--shared", options->shared, 0, int64_t(1) << 30,
              "Bytes of dynamic shared memory.");
-  addTexts(command, "--arg", options->arguments, "VALUE",
-           "One for each parameter, in order: a number, bytes:HEX, "
-           "zeros:TYPE:SHAPE, random:TYPE:SHAPE[:SEED] or "
-           "tensor:FILE:NAME. A shape is like 4x128.");
+  addTexts(command, "--arg", options->arguments, "ARG..",
+           "One for each parameter, in order: i32:5, f32:1.5 or a number of "
+           "the parameter's type, bytes:HEX, IN.safetensors:NAME, "
+           "inout:IN.safetensors:NAME, out:f32[1024], zeros:f32[1024] or "
+           "random:f32[1024].");
   addFile(command, "--output", options->output,
-          "Write the memory of all arguments here, as safetensors.");
+          "Write inout, out, zeros and random memory here, as safetensors: "
+          "argN, N the argument's number from 0.");
   addText(command, "--mma", options->mma, "NAME",
           "How mma adds: a device, or chain for a chain of fma. "
           "Default: the device of the module's target.");
@@ -294,8 +326,13 @@ void kvc::addSimCommand(CLI::App &app) {
           "Print the kernel's lines with counts before them.");
   addFile(command, "--ptxas", options->watch.ptxas,
           "The output of ptxas -v, for occupancy.");
-  addFlag(command, "--check", options->watch.checks,
-          "Look for races, values that were never set, missing waits, and "
-          "results that fma changes; findings exit with 1.");
+  addParsedOr(
+      command, "--check", allChecks(),
+      [options](const std::string &text) {
+        addChecks(text, options->watch.checks);
+      },
+      "LIST",
+      "What to look for, default all: " + allChecks() +
+          ". Findings exit with 1.");
   addFlag(command, "--json", options->json, "Print JSON.");
 }

@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstring>
 #include <random>
+#include <tuple>
 
 #include <unistd.h>
 
@@ -23,36 +24,100 @@ using safetensors::DType;
 namespace {
 
 constexpr std::pair<std::string_view, DType> kTypes[] = {
-    {"f64", DType::F64},   {"f32", DType::F32}, {"f16", DType::F16},
-    {"bf16", DType::BF16}, {"u8", DType::U8},   {"s8", DType::I8},
-    {"u16", DType::U16},   {"s16", DType::I16}, {"u32", DType::U32},
-    {"s32", DType::I32},   {"u64", DType::U64}, {"s64", DType::I64}};
+    {"u8", DType::U8},     {"i8", DType::I8},   {"u16", DType::U16},
+    {"i16", DType::I16},   {"u32", DType::U32}, {"i32", DType::I32},
+    {"u64", DType::U64},   {"i64", DType::I64}, {"f16", DType::F16},
+    {"bf16", DType::BF16}, {"f32", DType::F32}, {"f64", DType::F64}};
+
+std::optional<DType> typeNamed(std::string_view name) {
+  for (auto [spelling, dtype] : kTypes)
+    if (spelling == name)
+      return dtype;
+  return std::nullopt;
+}
+
+/// FILE and NAME of "FILE:NAME"; names may have colons, and so may folders.
+std::optional<std::pair<std::string, std::string>>
+tensorOf(std::string_view text) {
+  constexpr std::string_view ending = ".safetensors:";
+  const size_t known = text.find(ending);
+  const size_t colon =
+      known == text.npos ? text.rfind(':') : known + ending.size() - 1;
+  if (colon == text.npos || colon == 0 || colon + 1 == text.size())
+    return std::nullopt;
+  return std::pair(std::string(text.substr(0, colon)),
+                   std::string(text.substr(colon + 1)));
+}
+
+/// What an argument begins with.
+enum class Kind : uint8_t {
+  Number, ///< Nothing: of the parameter's type.
+  Scalar,
+  Bytes,
+  Out,
+  Zeros,
+  Random,
+  Tensor,
+  InOut
+};
+
+struct Parts {
+  Kind kind = Kind::Number;
+  std::string_view rest; ///< Behind the kind.
+  DType type = DType::F32;
+};
+
+Parts partsOf(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == text.npos)
+    return {Kind::Number, text};
+  const std::string_view first = text.substr(0, colon);
+  const std::string_view rest = text.substr(colon + 1);
+  constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"bytes", Kind::Bytes},
+      {"out", Kind::Out},
+      {"zeros", Kind::Zeros},
+      {"random", Kind::Random},
+      {"inout", Kind::InOut}};
+  for (auto [name, kind] : kinds)
+    if (first == name)
+      return {kind, rest};
+  if (const auto type = typeNamed(first))
+    return {Kind::Scalar, rest, *type};
+  return {Kind::Tensor, text};
+}
+
+bool isFloat(DType type) {
+  return type == DType::F16 || type == DType::BF16 || type == DType::F32 ||
+         type == DType::F64;
+}
+
+bool isSigned(DType type) {
+  return type == DType::I8 || type == DType::I16 || type == DType::I32 ||
+         type == DType::I64;
+}
+
+uint64_t narrowed(sim::Type to, sim::Type from, int bits, uint64_t code) {
+  return sim::evaluate({.to = to,
+                        .from = from,
+                        .word = sim::RoundingWord::Number,
+                        .fromRegister = bits},
+                       code, 0);
+}
 
 /// One argument on its way into a parameter.
 class Argument {
 public:
   Argument(std::string_view text, const sim::KernelParam &param)
-      : text(text), param(param) {}
+      : text(text), param(param), parts(partsOf(text)) {}
 
   [[noreturn]] void fail(const std::string &expected) const {
     failUse("--arg of " + inQuotes(param.name) + ": expected " + expected +
             ", got " + inQuotes(text));
   }
 
-  /// Parts between colons; the last one takes what is left.
-  std::vector<std::string> parts(size_t most) const {
-    std::vector<std::string> result;
-    std::string_view rest = text;
-    while (result.size() + 1 < most && rest.find(':') != rest.npos) {
-      result.emplace_back(rest.substr(0, rest.find(':')));
-      rest.remove_prefix(rest.find(':') + 1);
-    }
-    result.emplace_back(rest);
-    return result;
-  }
-
   std::vector<uint8_t> bytes() const {
-    const std::string digits = parts(2)[1];
+    const std::string_view digits = parts.rest;
     std::vector<uint8_t> result;
     for (size_t i = 0; i + 1 < digits.size(); i += 2) {
       unsigned value = 0;
@@ -67,55 +132,62 @@ public:
     return result;
   }
 
-  /// A number of the parameter's type.
+  /// A number of the type that it names, or of the parameter's.
   std::vector<uint8_t> value() const {
     if (param.isArray)
       fail("bytes: and " + std::to_string(2 * param.bytes) +
            " hexadecimal digits for a struct");
+    const bool isTyped = parts.kind == Kind::Scalar;
+    if (isTyped && uint64_t(safetensors::bytesOf(parts.type)) != param.bytes)
+      fail("a type of " + std::to_string(param.bytes) + " bytes");
+    const sim::Type type = isTyped ? sim::Type::None : param.type;
     uint64_t bits = 0;
-    if (sim::kindOf(param.type) == sim::TypeKind::Float)
-      bits = floatBits();
+    if (isTyped ? isFloat(parts.type)
+                : sim::kindOf(type) == sim::TypeKind::Float)
+      bits = floatBits(isTyped ? parts.type : floatOf(type));
     else
-      bits = integerBits();
+      bits = isTyped ? integerBits(!isSigned(parts.type), isSigned(parts.type))
+                     : integerBits(true, true);
     std::vector<uint8_t> result(param.bytes);
     std::memcpy(result.data(), &bits, std::min(result.size(), sizeof(bits)));
     return result;
   }
 
-  DType type(const std::string &name) const {
-    for (auto [spelling, dtype] : kTypes)
-      if (spelling == name)
-        return dtype;
-    fail("a type of memory, f64 f32 f16 bf16 u8 s8 u16 s16 u32 s32 u64 or s64");
-  }
-
-  std::vector<int64_t> shape(std::string text) const {
+  /// TYPE[ELEMENTS] of memory.
+  std::pair<DType, int64_t> memory() const {
     constexpr int64_t most = int64_t(1) << 40;
-    std::vector<int64_t> result;
-    int64_t elements = 1;
-    std::replace(text.begin(), text.end(), 'x', ',');
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      int64_t extent = 0;
-      const auto [rest, error] =
-          std::from_chars(text.data() + begin, text.data() + end, extent);
-      if (error != std::errc() || rest != text.data() + end || extent < 1 ||
-          extent > most / elements)
-        fail("extents like 4x128, of at most 2^40 elements");
-      elements *= extent;
-      result.push_back(extent);
-      begin = end + 1;
-    }
-    return result;
+    const std::string_view rest = parts.rest;
+    const size_t open = rest.find('[');
+    const std::optional<DType> type = typeNamed(rest.substr(0, open));
+    if (!type)
+      fail("a type of memory, u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 or "
+           "f64, and [ELEMENTS]");
+    int64_t elements = 0;
+    const char *last = rest.data() + rest.size();
+    const char *first = rest.data() + std::min(open, rest.size() - 1) + 1;
+    const auto [end, error] = std::from_chars(first, last, elements);
+    if (open == rest.npos || error != std::errc() || elements < 0 ||
+        elements > most || last - end != 1 || *end != ']')
+      fail("elements like f32[1024], at most 2^40");
+    return {*type, elements};
   }
 
   const std::string_view text;
   const sim::KernelParam &param;
+  const Parts parts;
 
 private:
-  uint64_t integerBits() const {
-    const bool isNegative = text.starts_with("-");
-    std::string_view digits = text.substr(isNegative ? 1 : 0);
+  static DType floatOf(sim::Type type) {
+    return type == sim::Type::F64    ? DType::F64
+           : type == sim::Type::F16  ? DType::F16
+           : type == sim::Type::BF16 ? DType::BF16
+                                     : DType::F32;
+  }
+
+  /// As wide as the parameter.
+  uint64_t integerBits(bool takesUnsigned, bool takesSigned) const {
+    const bool isNegative = takesSigned && parts.rest.starts_with("-");
+    std::string_view digits = parts.rest.substr(isNegative ? 1 : 0);
     const bool isHex = digits.starts_with("0x");
     digits.remove_prefix(isHex ? 2 : 0);
     uint64_t magnitude = 0;
@@ -123,28 +195,40 @@ private:
         std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
                         isHex ? 16 : 10);
     const unsigned bits = unsigned(param.bytes) * 8;
-    const uint64_t most = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
+    const uint64_t half = uint64_t(1) << (bits - 1);
+    const uint64_t most = isNegative      ? half
+                          : takesUnsigned ? half - 1 + half
+                                          : half - 1;
     if (error != std::errc() || end != digits.data() + digits.size() ||
-        magnitude > (isNegative ? most / 2 + 1 : most))
+        magnitude > most)
       fail("an integer of " + std::to_string(bits) + " bits, or memory");
     return isNegative ? 0 - magnitude : magnitude;
   }
 
-  uint64_t floatBits() const {
+  uint64_t floatBits(DType type) const {
+    const std::string_view text = parts.rest;
+    auto parse = [&](auto &number) {
+      const char *last = text.data() + text.size();
+      const auto [end, error] =
+          std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error != std::errc() || end != last)
+        fail("a number");
+    };
+    if (type == DType::F32) {
+      float number = 0;
+      parse(number);
+      uint32_t bits = 0;
+      std::memcpy(&bits, &number, sizeof(bits));
+      return bits;
+    }
     double number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size())
-      fail("a number");
+    parse(number);
     uint64_t bits = 0;
     std::memcpy(&bits, &number, sizeof(bits));
-    if (param.type == sim::Type::F64)
+    if (type == DType::F64)
       return bits;
-    return sim::evaluate({.to = param.type,
-                          .from = sim::Type::F64,
-                          .word = sim::RoundingWord::Number,
-                          .fromRegister = 64},
-                         bits, 0);
+    return narrowed(type == DType::F16 ? sim::Type::F16 : sim::Type::BF16,
+                    sim::Type::F64, 64, bits);
   }
 };
 
@@ -168,11 +252,6 @@ private:
     const float number = float(random >> 40) * 0x1p-23f - 1.0f;
     uint32_t code = 0;
     std::memcpy(&code, &number, sizeof(code));
-    auto narrowed = [&](sim::Type to) {
-      return sim::evaluate(
-          {.to = to, .from = sim::Type::F32, .word = sim::RoundingWord::Number},
-          code, 0);
-    };
     switch (type) {
     case DType::F64: {
       const double wide = number;
@@ -183,9 +262,9 @@ private:
     case DType::F32:
       return code;
     case DType::F16:
-      return narrowed(sim::Type::F16);
+      return narrowed(sim::Type::F16, sim::Type::F32, 32, code);
     case DType::BF16:
-      return narrowed(sim::Type::BF16);
+      return narrowed(sim::Type::BF16, sim::Type::F32, 32, code);
     default:
       return random;
     }
@@ -194,26 +273,6 @@ private:
   DType type;
   std::mt19937_64 generator;
 };
-
-uint64_t seedOf(const Argument &argument, const std::string &text) {
-  uint64_t seed = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size())
-    argument.fail("a seed, an integer of 64 bits");
-  return seed;
-}
-
-/// FILE and NAME of "tensor:FILE:NAME".
-std::optional<std::pair<std::string, std::string>>
-tensorOf(std::string_view text) {
-  constexpr std::string_view kind = "tensor:";
-  const size_t last = text.rfind(':');
-  if (!text.starts_with(kind) || last < kind.size())
-    return std::nullopt;
-  return std::pair(std::string(text.substr(kind.size(), last - kind.size())),
-                   std::string(text.substr(last + 1)));
-}
 
 /// Memory is given beyond what there is, and the process ends when it is used.
 void checkMemory(const Argument &argument, uint64_t bytes) {
@@ -225,59 +284,59 @@ void checkMemory(const Argument &argument, uint64_t bytes) {
                   " bytes, got " + std::to_string(has));
 }
 
-/// Makes the memory that an argument asks for; nothing if it is a value.
+/// The bytes of a file's tensor, whose type and number of elements become the
+/// buffer's.
+std::vector<uint8_t> readTensor(const Argument &argument, SimBuffer &buffer) {
+  const auto named = tensorOf(argument.parts.rest);
+  if (!named)
+    argument.fail("FILE:NAME of a tensor");
+  const auto &[file, name] = *named;
+  auto read = safetensors::read(file);
+  if (!read)
+    throw Failure(read.error().str());
+  const safetensors::Tensor *tensor = read->find(name);
+  if (!tensor)
+    throw Failure(file + ": expected a tensor " + inQuotes(name) +
+                  ", got none of that name");
+  buffer.dtype = tensor->dtype;
+  buffer.elements = safetensors::elementsOf(*tensor);
+  const auto *data = reinterpret_cast<const uint8_t *>(tensor->data.data());
+  return {data, data + tensor->data.size()};
+}
+
+/// Makes the memory that argument `number` asks for; nothing if it is a value.
 std::optional<SimBuffer> makeBuffer(const Argument &argument,
                                     sim::Memory &memory, uint64_t number) {
-  const bool isZeros = argument.text.starts_with("zeros:");
-  const bool isRandom = argument.text.starts_with("random:");
-  const bool isTensor = argument.text.starts_with("tensor:");
-  if (!isZeros && !isRandom && !isTensor)
+  const Kind kind = argument.parts.kind;
+  if (kind == Kind::Number || kind == Kind::Scalar || kind == Kind::Bytes)
     return std::nullopt;
   if (argument.param.bytes != 8 || argument.param.isArray)
     argument.fail("a value of " + std::to_string(argument.param.bytes) +
                   " bytes, which is no pointer");
   SimBuffer buffer;
-  buffer.name = argument.param.name;
+  buffer.param = argument.param.name;
+  buffer.argument = number;
+  buffer.isReturned = kind != Kind::Tensor;
   std::vector<uint8_t> bytes;
-  if (isTensor) {
-    const auto named = tensorOf(argument.text);
-    if (!named)
-      argument.fail("tensor:FILE:NAME");
-    const auto &[file, name] = *named;
-    auto read = safetensors::read(file);
-    if (!read)
-      throw Failure(read.error().str());
-    const safetensors::Tensor *tensor = read->find(name);
-    if (!tensor)
-      throw Failure(file + ": expected a tensor " + inQuotes(name) +
-                    ", got none of that name");
-    buffer.dtype = tensor->dtype;
-    buffer.shape = tensor->shape;
-    const auto *data = reinterpret_cast<const uint8_t *>(tensor->data.data());
-    bytes.assign(data, data + tensor->data.size());
+  if (kind == Kind::Tensor || kind == Kind::InOut) {
+    bytes = readTensor(argument, buffer);
   } else {
-    const std::vector<std::string> parts = argument.parts(4);
-    if (parts.size() < 3 || (isZeros && parts.size() > 3))
-      argument.fail(isZeros ? "zeros:TYPE:SHAPE" : "random:TYPE:SHAPE[:SEED]");
-    buffer.dtype = argument.type(parts[1]);
-    buffer.shape = argument.shape(parts[2]);
-    int64_t elements = 1;
-    for (int64_t extent : buffer.shape)
-      elements *= extent;
-    const auto size = size_t(elements * safetensors::bytesOf(buffer.dtype));
+    std::tie(buffer.dtype, buffer.elements) = argument.memory();
+    const auto size =
+        size_t(buffer.elements * safetensors::bytesOf(buffer.dtype));
     checkMemory(argument, size);
     bytes.resize(size);
-    if (isRandom) {
-      const uint64_t seed =
-          parts.size() > 3 ? seedOf(argument, parts[3]) : number;
-      RandomValues(buffer.dtype, seed).fill(bytes);
-    }
+    if (kind == Kind::Random)
+      RandomValues(buffer.dtype, number).fill(bytes);
   }
-  buffer.address = memory.allocate(bytes.size(), buffer.name);
-  if (!memory.write(buffer.address, bytes.data(), bytes.size()))
+  buffer.address = memory.allocate(bytes.size(), buffer.param);
+  if (buffer.address == 0)
     throw Failure("--arg of " + inQuotes(argument.param.name) +
                   ": expected memory for " + std::to_string(bytes.size()) +
                   " bytes, got none");
+  // The device has yet to write what is only for its results.
+  if (kind != Kind::Out)
+    memory.write(buffer.address, bytes.data(), bytes.size());
   return buffer;
 }
 
@@ -304,8 +363,8 @@ SimArguments kvc::simArguments(const std::vector<std::string> &texts,
       std::memcpy(bytes.data(), &buffer->address, sizeof(buffer->address));
       result.buffers.push_back(std::move(*buffer));
     } else {
-      bytes = argument.text.starts_with("bytes:") ? argument.bytes()
-                                                  : argument.value();
+      bytes = argument.parts.kind == Kind::Bytes ? argument.bytes()
+                                                 : argument.value();
     }
     result.params.resize(params[i].offset);
     result.params.insert(result.params.end(), bytes.begin(), bytes.end());
@@ -315,9 +374,13 @@ SimArguments kvc::simArguments(const std::vector<std::string> &texts,
 
 std::vector<std::string> kvc::filesOf(const std::vector<std::string> &texts) {
   std::vector<std::string> files;
-  for (const std::string &text : texts)
-    if (auto named = tensorOf(text))
+  for (const std::string &text : texts) {
+    const Parts parts = partsOf(text);
+    if (parts.kind != Kind::Tensor && parts.kind != Kind::InOut)
+      continue;
+    if (auto named = tensorOf(parts.rest))
       files.push_back(std::move(named->first));
+  }
   return files;
 }
 

@@ -6,12 +6,14 @@
 //
 // One argument for each parameter of a kernel, in order:
 //
-//   7, -1, 0x10, 1.5        a value of the parameter's type
+//   i32:5, f32:1.5          a value of a type as wide as the parameter
+//   7, -1, 0x10, 1.5        a value of the parameter's own type
 //   bytes:00ff..            the bytes of a parameter, of structs
-//   zeros:f32:4x128         a pointer to memory of that type and shape
-//   random:f16:4x128        the same with values from [-1, 1), or any integers,
-//   random:f16:4x128:SEED   drawn from a seed
-//   tensor:FILE:NAME        the same with a tensor of a safetensors file
+//   FILE:NAME               a pointer to a copy of a tensor of a safetensors
+//   inout:FILE:NAME         file; with inout its memory is written out too
+//   out:f32[1024]           a pointer to memory that nobody has written,
+//   zeros:f32[1024]         to zeros, or to values from [-1, 1), or any
+//   random:f32[1024]        integers; all three are written out
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +28,15 @@ namespace kvc {
 
 /// Memory that a parameter points to.
 struct SimBuffer {
-  std::string name; ///< Of the parameter.
+  std::string param; ///< Its name.
+  uint64_t argument = 0;
   uint64_t address = 0;
   safetensors::DType dtype = safetensors::DType::F32;
-  std::vector<int64_t> shape;
+  int64_t elements = 0;
+  bool isReturned = true;
+
+  /// "arg0"
+  std::string name() const { return "arg" + std::to_string(argument); }
 };
 
 struct SimArguments {

@@ -15,9 +15,17 @@
 namespace kvc {
 
 struct SimWatchOptions {
-  bool counts = false, checks = false, listing = false;
+  bool counts = false, listing = false;
+  /// Those that --check names. Deadlocks and failed assertions are told always.
+  sim::FindingKinds checks = {sim::Finding::Kind::Deadlock,
+                              sim::Finding::Kind::Assert};
   std::string ptxas; ///< A file with the output of ptxas -v.
 };
+
+/// "race,sync" and the like: the kinds that the checks find.
+void addChecks(const std::string &text, sim::FindingKinds &kinds);
+/// All that --check may name.
+std::string allChecks();
 
 /// Counts and checks one launch, as the options say.
 class SimWatch {
@@ -27,10 +35,12 @@ public:
   /// For the memory and the launch; null if nobody wants to know.
   sim::Observer *observer() { return all.isEmpty() ? nullptr : &all; }
 
-  /// Something that the checker itself cannot see.
-  void add(std::string_view kind, const std::string &message) {
-    others.emplace_back(kind, message);
-  }
+  /// Whether a finding of that kind is told.
+  bool tells(sim::Finding::Kind kind) const { return options.checks.has(kind); }
+  /// Something that the checker did not see.
+  void add(sim::Finding finding) { others.push_back(std::move(finding)); }
+  /// Whether the launch was watched for what the checker finds.
+  bool isChecked() const { return hasChecker; }
   size_t findings() const { return checker.findings().size() + others.size(); }
 
   /// After the launch.
@@ -41,13 +51,15 @@ public:
 
 private:
   std::optional<sim::PtxasReport> ptxas(std::string_view kernel) const;
+  std::vector<sim::Finding> allFindings() const;
 
   SimWatchOptions options;
   sim::Counter counter;
   sim::Checker checker;
+  bool hasChecker = false;
   sim::ObserverList all;
   std::string ptxasOutput;
-  std::vector<std::pair<std::string, std::string>> others;
+  std::vector<sim::Finding> others;
 };
 
 } // namespace kvc

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace kvc;
 
@@ -18,13 +20,16 @@ std::string kvc::readFile(const std::string &path) {
   auto fail = [&](const std::string &why) {
     throw Failure(path + ": cannot read, expected a regular file, got " + why);
   };
+  // Opening a pipe that nobody writes to would wait for ever.
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
-      std::fopen(path.c_str(), "rbe"), std::fclose);
+      descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"), std::fclose);
   struct stat info;
-  if (!file || ::fstat(::fileno(file.get()), &info) != 0)
+  if (!file || ::fstat(descriptor, &info) != 0)
     fail(std::string("an error: ") + std::strerror(errno));
-  if (S_ISDIR(info.st_mode))
-    fail("a directory");
+  if (!S_ISREG(info.st_mode))
+    fail(S_ISDIR(info.st_mode) ? "a directory" : "a special file");
   std::string text;
   char buffer[1 << 16];
   while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get())) {

@@ -20,7 +20,7 @@ namespace kvc {
 /// No spec comes near: what is longer is something else, a device perhaps.
 inline constexpr size_t kMaxSpecBytes = size_t(16) << 20;
 
-/// The bytes of a spec's file or pipe.
+/// The bytes of a regular file.
 std::string readFile(const std::string &path);
 
 struct SpecHandleDeleter {

@@ -213,7 +213,7 @@ ARGUMENTS = [
     bad_args("output in no folder", 1, "none/out", "run", "{spec}", "--inputs", "{in}", "--output", "none/out"),
     bad_args("a folder as output", 1, "directory", "run", "{spec}", "--inputs", "{in}", "--output", "."),
     bad_args("a device as output", 1, "/dev/null", "run", "{spec}", "--inputs", "{in}", "--output", "/dev/null"),
-    bad_args("empty output", 1, "cannot write, expected a file name", "run", "{spec}", "--inputs", "{in}", "--output", ""),
+    bad_args("empty output", 2, "--output: expected a path", "run", "{spec}", "--inputs", "{in}", "--output", ""),
     bad_args("output is the spec", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "{spec}"),
     bad_args("output is the input, spelt otherwise", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "./{in}"),
     bad_args("dump is the output", 2, "--dump-cache", *RUN, "--dump-cache", "{out}"),

@@ -17,7 +17,7 @@ def newer(version, target):
     return f".version {version}\n.target {target}\n.address_size 64\n"
 
 
-GOOD = ["--arg", "zeros:u32:64", "--arg", "5"]
+GOOD = ["--arg", "zeros:u32[64]", "--arg", "5"]
 
 
 def sim_cases(bad_args):
@@ -30,14 +30,29 @@ def sim_cases(bad_args):
     return [
         launch("no arguments", 2, "expected 2 for the kernel's parameters (u64 out, u32 n), got 0"),
         launch("an argument too many", 2, "got 3", *GOOD, "--arg", "1"),
-        launch("a fraction for an integer", 2, "32 bits", "--arg", "zeros:u32:64", "--arg", "5.5"),
-        launch("an integer of too many bits", 2, "32 bits", "--arg", "zeros:u32:64", "--arg", "99999999999"),
-        launch("memory of no type", 2, "type of memory", "--arg", "zeros:q32:64", "--arg", "5"),
-        launch("memory of no elements", 2, "extents", "--arg", "zeros:u32:0", "--arg", "5"),
-        launch("memory beyond 64 bits", 2, "2^40", "--arg", "zeros:f32:9999999999x9999999999", "--arg", "5"),
-        launch("memory that no machine has", 1, "memory: expected enough", "--arg", "zeros:f64:1099511627776", "--arg", "5"),
-        launch("a tensor of no tensor file", 1, "k.ptx", "--arg", "tensor:k.ptx:x", "--arg", "5"),
-        launch("an output over an argument", 2, "which is also --arg", "--arg", "tensor:k.st:x", "--arg", "5", "--output", "./k.st"),
+        launch("a fraction for an integer", 2, "32 bits", "--arg", "zeros:u32[64]", "--arg", "5.5"),
+        launch("an integer of too many bits", 2, "32 bits", "--arg", "zeros:u32[64]", "--arg", "99999999999"),
+        launch("memory of no type", 2, "type of memory", "--arg", "zeros:q32[64]", "--arg", "5"),
+        launch("memory of less than no elements", 2, "elements", "--arg", "zeros:u32[-1]", "--arg", "5"),
+        launch("memory beyond 64 bits", 2, "2^40", "--arg", "zeros:f32[99999999999999999999]", "--arg", "5"),
+        launch("memory without an end", 2, "2^40", "--arg", "zeros:f32[64", "--arg", "5"),
+        launch("memory with more behind it", 2, "2^40", "--arg", "out:f32[64]x", "--arg", "5"),
+        launch("memory without a size", 2, "2^40", "--arg", "random:f32", "--arg", "5"),
+        launch("a type of another width", 2, "a type of 4 bytes", "--arg", "zeros:u32[64]", "--arg", "i64:5"),
+        launch("a sign of an unsigned type", 2, "32 bits", "--arg", "zeros:u32[64]", "--arg", "u32:-5"),
+        launch("an integer beyond its type", 2, "32 bits", "--arg", "zeros:u32[64]", "--arg", "i32:2147483648"),
+        launch("no tensor of a file", 2, "FILE:NAME", "--arg", "inout:k.st", "--arg", "5"),
+        launch("an empty output", 2, "--output: expected a path", *GOOD, "--output", ""),
+        launch("an empty kernel", 2, "--kernel: expected a value", *GOOD, "--kernel", ""),
+        launch("an empty argument", 2, "--arg: expected a value", "--arg", "", "--arg", "5"),
+        launch("an empty generation", 2, "--mma: expected a value", *GOOD, "--mma", ""),
+        launch("an empty report of ptxas", 2, "--ptxas: expected a path", *GOOD, "--ptxas", ""),
+        launch("an empty list of checks", 2, "--check: expected a list", *GOOD, "--check", ""),
+        launch("an unknown check", 2, "race, init, bounds, sync, async, fma", *GOOD, "--check", "race,none"),
+        launch("a check twice", 2, "each item once", *GOOD, "--check", "race,race"),
+        launch("memory that no machine has", 1, "memory: expected enough", "--arg", "zeros:f64[1099511627776]", "--arg", "5"),
+        launch("a tensor of no tensor file", 1, "k.ptx", "--arg", "k.ptx:x", "--arg", "5"),
+        launch("an output over an argument", 2, "which is also --arg", "--arg", "inout:k.st:x", "--arg", "5", "--output", "./k.st"),
         launch("an output over what ptxas says", 2, "which is also --ptxas", *GOOD, "--ptxas", "{in}", "--output", "./{in}"),
         launch("half a byte", 2, "hexadecimal", "--arg", "bytes:123", "--arg", "5"),
         launch("a pointer into nothing", 1, "k.ptx:9:1: st: expected memory that is allocated", "--arg", "64", "--arg", "5"),

@@ -10,6 +10,8 @@
 
 #include <cstring>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace kvc::test;
 
@@ -135,6 +137,17 @@ TEST_F(Modules, ChecksLaunches) {
       CUDA_SUCCESS);
   EXPECT_EQ(value, 64);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(Modules, AreNotReadFromPipes) {
+  const std::string pipe =
+      testing::TempDir() + "kvc_module_" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  CUmodule module = nullptr;
+  EXPECT_EQ(cuModuleLoad(&module, pipe.c_str()), CUDA_ERROR_FILE_NOT_FOUND);
+  EXPECT_EQ(cuModuleLoad(&module, testing::TempDir().c_str()),
+            CUDA_ERROR_FILE_NOT_FOUND);
+  std::remove(pipe.c_str());
 }
 
 TEST_F(Modules, RefusesWhatTheSimulatorLacks) {

@@ -85,7 +85,7 @@ TEST_F(CheckTest, HalvesOfF32x2AreUndefinedEachForItself) {
       "mov.b64 %rd5, {%r2, %r20};\nadd.f32x2 %rd6, %rd5, %rd5;\nmov.b64 {%r5, "
       "%r6}, %rd6;\n";
   expectNone(sum + "st.global.b32 [%rd3], %r5;");
-  expectOne(Kind::Undefined, {"line", "st.global.b32"},
+  expectOne(Kind::Init, {"line", "st.global.b32"},
             sum + "st.global.b32 [%rd3], %r6;");
 }
 
@@ -282,9 +282,8 @@ const std::string kReadOwn = "ld.shared.b32 %r6, [%r3];\n";
 TEST_F(CheckTest, CopiesNeedAWait) {
   expectNone(kCopy + "cp.async.wait_group 0;\n" + kReadOwn);
   expectNone(kCopy + "cp.async.wait_all;\n" + kReadOwn);
-  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
-            kCopy + kReadOwn);
-  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+  expectOne(Kind::Async, {"ld.shared.b32", "cp.async.ca"}, kCopy + kReadOwn);
+  expectOne(Kind::Async, {"ld.shared.b32", "cp.async.ca"},
             kCopy + "cp.async.wait_group 1;\n" + kReadOwn);
   expectNone(kCopy +
              "cp.async.ca.shared.global [%r3+1024], [%rd3], "
@@ -294,9 +293,9 @@ TEST_F(CheckTest, CopiesNeedAWait) {
 
 TEST_F(CheckTest, GroupsOfBulkCopiesAreNotThoseOfOthers) {
   const std::string bulk = "cp.async.bulk.commit_group;\n";
-  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+  expectOne(Kind::Async, {"ld.shared.b32", "cp.async.ca"},
             kCopy + bulk + "cp.async.wait_group 1;\n" + kReadOwn);
-  expectOne(Kind::MissingWait, {"ld.shared.b32", "cp.async.ca"},
+  expectOne(Kind::Async, {"ld.shared.b32", "cp.async.ca"},
             kCopy + bulk + "cp.async.bulk.wait_group 0;\n" + kReadOwn);
   expectNone(kCopy + bulk + "cp.async.wait_group 0;\n" + kReadOwn);
 }
@@ -326,11 +325,10 @@ const std::string kDecide =
     "setp.eq.u32 %p1, %r7, 0;\n@%p1 bra E;\nadd.u32 %r8, %r0, 1;\nE: ret;";
 
 TEST_F(CheckTest, UnwrittenMemoryMustNotDecideABranch) {
-  expectOne(Kind::Undefined, {"bra", "ld.shared.b32", "\"s\" + "},
+  expectOne(Kind::Init, {"bra", "ld.shared.b32", "\"s\" + "},
             kRead + "mov.b32 %r7, %r6;\n" + kDecide);
-  expectOne(Kind::Undefined, {"bra"},
-            kRead + "add.u32 %r7, %r6, 3;\n" + kDecide);
-  expectOne(Kind::Undefined, {"bra", "\"b\" + "},
+  expectOne(Kind::Init, {"bra"}, kRead + "add.u32 %r7, %r6, 3;\n" + kDecide);
+  expectOne(Kind::Init, {"bra", "\"b\" + "},
             "ld.global.b32 %r7, [%rd4];\n" + kDecide);
   expectNone("ld.global.b32 %r7, [%rd3];\n" + kDecide);
   expectNone(kWrite + kRead + "mov.b32 %r7, %r6;\n" + kDecide);
@@ -347,11 +345,9 @@ TEST_F(CheckTest, MasksAndChoicesWithConstantsClear) {
              "setp.lt.u32 %p2, %r0, 99;\nselp.b32 %r7, %r0, %r6, "
              "%p2;\n" +
              kDecide);
-  expectOne(Kind::Undefined, {"bra"},
-            kRead + "and.b32 %r7, %r6, 1;\n" + kDecide);
-  expectOne(Kind::Undefined, {"bra"},
-            kRead + "mul.lo.u32 %r7, %r6, 0;\n" + kDecide);
-  expectOne(Kind::Undefined, {"bra"},
+  expectOne(Kind::Init, {"bra"}, kRead + "and.b32 %r7, %r6, 1;\n" + kDecide);
+  expectOne(Kind::Init, {"bra"}, kRead + "mul.lo.u32 %r7, %r6, 0;\n" + kDecide);
+  expectOne(Kind::Init, {"bra"},
             kRead +
                 "setp.lt.u32 %p2, %r0, 0;\nselp.b32 %r7, %r0, %r6, "
                 "%p2;\n" +
@@ -362,7 +358,7 @@ TEST_F(CheckTest, HalvesAreTrackedApart) {
   const std::string low = "st.shared.b16 [%r3], %h0;\n";
   expectNone("mov.b16 %h0, 1;\n" + low + kRead + "and.b32 %r7, %r6, 0xffff;\n" +
              kDecide);
-  expectOne(Kind::Undefined, {"bra"},
+  expectOne(Kind::Init, {"bra"},
             "mov.b16 %h0, 1;\n" + low + kRead + "shr.u32 %r7, %r6, 16;\n" +
                 kDecide);
   expectNone("mov.b16 %h0, 1;\n" + low + kRead +
@@ -372,7 +368,7 @@ TEST_F(CheckTest, HalvesAreTrackedApart) {
 }
 
 TEST_F(CheckTest, UnwrittenMemoryMustNotBecomeAnAddressOrAResult) {
-  expectOne(Kind::Undefined, {"st.global.b32", "what it stores"},
+  expectOne(Kind::Init, {"st.global.b32", "what it stores"},
             kRead + "st.global.b32 [%rd3], %r6;\n");
   // Lanes whose value is not stored do not count.
   expectNone(kRead + "setp.gt.u32 %p3, %r0, 99;\n@%p3 st.global.b32 [%rd3], "
@@ -384,12 +380,12 @@ TEST_F(CheckTest, UnwrittenMemoryMustNotBecomeAnAddressOrAResult) {
 }
 
 TEST_F(CheckTest, RegistersThatWereNeverSet) {
-  expectOne(Kind::Undefined, {"never set"}, "st.global.b32 [%rd3], %r20;\n");
+  expectOne(Kind::Init, {"never set"}, "st.global.b32 [%rd3], %r20;\n");
   // Set on one way only.
-  expectOne(Kind::Undefined, {"st.global.b32"},
+  expectOne(Kind::Init, {"st.global.b32"},
             "setp.lt.u32 %p2, %r0, 8;\n@%p2 bra L;\nmov.b32 %r20, 1;\nL: "
             "st.global.b32 [%rd3], %r20;\n");
-  expectOne(Kind::Undefined, {"bra", "where it goes"},
+  expectOne(Kind::Init, {"bra", "where it goes"},
             "@%p5 bra L;\nmov.b32 %r5, 1;\nL: ret;");
 }
 
@@ -399,7 +395,7 @@ TEST_F(CheckTest, PredicatesThatDecideAloneClear) {
   expectNone(kRead + "setp.lt.u32 %p2, %r0, 0;\nsetp.eq.u32 %p3, %r6, "
                      "0;\nand.pred %p1, %p2, %p3;\n@%p1 bra E;\nadd.u32 %r8, "
                      "%r0, 1;\nE: ret;");
-  expectOne(Kind::Undefined, {"bra"},
+  expectOne(Kind::Init, {"bra"},
             kRead + "setp.lt.u32 %p2, %r0, 99;\nsetp.eq.u32 %p3, %r6, "
                     "0;\nand.pred %p1, %p2, %p3;\n@%p1 bra E;\nadd.u32 %r8, "
                     "%r0, 1;\nE: ret;");
@@ -412,7 +408,7 @@ TEST_F(CheckTest, ShufflesCarryWhatALaneHas) {
                           kRead;
   expectNone(one + "shfl.sync.idx.b32 %r7, %r6, 0, 31, -1;\n" + kDecide, {1},
              {32});
-  expectOne(Kind::Undefined, {"bra"},
+  expectOne(Kind::Init, {"bra"},
             one + "shfl.sync.idx.b32 %r7, %r6, 1, 31, -1;\n" + kDecide, {1},
             {32});
 }
@@ -428,7 +424,7 @@ TEST_F(CheckTest, ProductsOfMatricesKeepColumnsApart) {
   // Columns 0 to 5 in all lanes, 6 and 7 in every fourth.
   expectNone(product + "@%p3 st.global.f32 [%rd3], %f2;\n", {1}, {32});
   expectNone(product + "st.global.f32 [%rd3], %f1;\n", {1}, {32});
-  expectOne(Kind::Undefined, {"st.global.f32"},
+  expectOne(Kind::Init, {"st.global.f32"},
             product + "st.global.f32 [%rd3], %f4;\n", {1}, {32});
 }
 
@@ -440,16 +436,16 @@ TEST_F(CheckTest, WhatAnUndefinedGuardLoadsIsOpen) {
   // The guard happens to pass, or not.
   const std::string decide = "mov.b32 %r7, %r6;\n" + kDecide;
   for (const std::string guard : {"@%p5 ", "@!%p5 "}) {
-    expectOne(Kind::Undefined, {"bra", "ld.global.b32"},
+    expectOne(Kind::Init, {"bra", "ld.global.b32"},
               "mov.b32 %r6, 0;\n" + guard + "ld.global.b32 %r6, [%rd3];\n" +
                   decide);
-    expectOne(Kind::Undefined, {"bra", "ld.global.nc.b32"},
+    expectOne(Kind::Init, {"bra", "ld.global.nc.b32"},
               "mov.b32 %r6, 0;\n" + guard + "ld.global.nc.b32 %r6, [%rd3];\n" +
                   decide);
-    expectOne(Kind::Undefined, {"bra", "ld.global.v2.b32"},
+    expectOne(Kind::Init, {"bra", "ld.global.v2.b32"},
               "mov.b32 %r6, 0;\n" + guard +
                   "ld.global.v2.b32 {%r9, %r6}, [%rd0];\n" + decide);
-    expectOne(Kind::Undefined, {"bra", "add.u32"},
+    expectOne(Kind::Init, {"bra", "add.u32"},
               "mov.b32 %r6, 0;\n" + guard + "add.u32 %r6, %r6, 1;\n" + decide);
     // Nobody looks.
     expectNone(guard + "ld.global.b32 %r6, [%rd3];\n");
@@ -473,7 +469,7 @@ TEST_F(CheckTest, UndefinedGuardsOfWhatOthersSeeAreFound) {
         "fence.proxy.async;", "barrier.cluster.arrive;",
         "discard.global.L2 [%rd0], 128;"})
     // Registers begin as zeros here: all lanes pass this guard.
-    expectOne(Kind::Undefined, {"whether it runs", "never set"},
+    expectOne(Kind::Init, {"whether it runs", "never set"},
               zeros + "setp.eq.u32 %p1, %r0, 0;\n@!%p5 " + each + "\n", {1},
               {32});
 }
@@ -486,12 +482,12 @@ TEST_F(CheckTest, UndefinedMembersAndBarriersAreFound) {
         "vote.sync.any.pred %p6, %p1, %r9;", "bar.warp.sync %r9;",
         "match.any.sync.b32 %r10, %r0, %r9;",
         "redux.sync.add.s32 %r10, %r0, %r9;", "elect.sync %r10|%p6, %r9;"})
-    expectOne(Kind::Undefined, {"who takes part", "ld.shared.b32"},
+    expectOne(Kind::Init, {"who takes part", "ld.shared.b32"},
               "setp.eq.u32 %p1, %r0, 0;\n" + mask + each + "\n", {1}, {31});
-  expectOne(Kind::Undefined, {"which barrier it means"}, "bar.sync %r20;\n");
-  expectOne(Kind::Undefined, {"how many threads"},
+  expectOne(Kind::Init, {"which barrier it means"}, "bar.sync %r20;\n");
+  expectOne(Kind::Init, {"how many threads"},
             "shl.b32 %r9, %r20, 6;\nor.b32 %r9, %r9, 64;\nbar.sync 0, %r9;\n");
-  expectOne(Kind::Undefined, {"what it tells the others"},
+  expectOne(Kind::Init, {"what it tells the others"},
             "bar.red.popc.u32 %r6, 0, %p5;\n");
 }
 
@@ -502,17 +498,16 @@ TEST_F(CheckTest, UndefinedAddressesOfMbarriersAreFound) {
   const std::string wait = "mbarrier.arrive.shared.b64 %rd8, [%r1];\nW: "
                            "mbarrier.test_wait.shared.b64 %p1, [%r9], %rd8;\n"
                            "@!%p1 bra W;\n";
-  expectOne(Kind::Undefined, {"its address", "mbarrier.init"},
+  expectOne(Kind::Init, {"its address", "mbarrier.init"},
             "add.u32 %r9, %r20, %r1;\nmbarrier.init.shared.b64 [%r9], 1;\n",
             {1}, {1});
-  expectOne(Kind::Undefined, {"its count", "mbarrier.init"},
+  expectOne(Kind::Init, {"its count", "mbarrier.init"},
             "add.u32 %r9, %r20, 1;\nmbarrier.init.shared.b64 [%r1], %r9;\n",
             {1}, {1});
-  expectOne(Kind::Undefined, {"its address", "mbarrier.arrive"},
+  expectOne(Kind::Init, {"its address", "mbarrier.arrive"},
             init + "mbarrier.arrive.shared.b64 %rd8, [%r9];\n");
-  expectOne(Kind::Undefined, {"its address", "mbarrier.test_wait"},
-            init + wait);
-  expectOne(Kind::Undefined, {"its address", "cp.async.mbarrier"},
+  expectOne(Kind::Init, {"its address", "mbarrier.test_wait"}, init + wait);
+  expectOne(Kind::Init, {"its address", "cp.async.mbarrier"},
             init + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r9];\n");
 }
 
@@ -520,10 +515,10 @@ TEST_F(CheckTest, BulkCopiesOfUnwrittenMemoryAreFound) {
   const std::string copy =
       "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\n"
       "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
-  expectOne(Kind::Undefined, {"what it copies", "\"s\""}, copy, {1}, {1});
+  expectOne(Kind::Init, {"what it copies", "\"s\""}, copy, {1}, {1});
   expectNone("st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\n" + copy, {1},
              {1});
-  expectOne(Kind::Undefined, {"its size"},
+  expectOne(Kind::Init, {"its size"},
             "st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\nadd.u32 %r9, %r20, "
             "16;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], "
             "%r9;\n",
@@ -534,7 +529,7 @@ TEST_F(CheckTest, ShufflesFromLanesThatAreNoMembersAreUndefined) {
   // Lanes below 16 alone; lane l gets the value of lane l + 8.
   const std::string half = "setp.lt.u32 %p2, %r0, 16;\n@!%p2 bra E;\n"
                            "shfl.sync.down.b32 %r7, %r0, 8, 31, 0xffff;\n";
-  expectOne(Kind::Undefined, {"st.global.b32", "shfl.sync.down.b32"},
+  expectOne(Kind::Init, {"st.global.b32", "shfl.sync.down.b32"},
             half + "st.global.b32 [%rd3], %r7;\nE: ret;", {1}, {32});
   // Sums over halves of a warp do this, and nobody uses what comes of it.
   expectNone(half + "setp.lt.u32 %p3, %r0, 8;\n@%p3 st.global.b32 [%rd3], "
@@ -553,13 +548,13 @@ TEST_F(CheckTest, ShufflesFromLanesThatHaveExitedAreUndefined) {
     const std::string body = last + "shfl.sync.idx.b32 %r7, %r0, " + from +
                              ", 31, -1;\nst.global.b32 [%rd3], %r7;\n";
     if (from == "31")
-      expectOne(Kind::Undefined, {"st.global.b32", "shfl.sync.idx.b32"}, body,
-                {1}, {32});
+      expectOne(Kind::Init, {"st.global.b32", "shfl.sync.idx.b32"}, body, {1},
+                {32});
     else
       expectNone(body, {1}, {32});
   }
   // Lanes that the block never had.
-  expectOne(Kind::Undefined, {"shfl.sync.idx.b32"},
+  expectOne(Kind::Init, {"shfl.sync.idx.b32"},
             "shfl.sync.idx.b32 %r7, %r0, 20, 31, -1;\n"
             "st.global.b32 [%rd3], %r7;\n",
             {1}, {20});
@@ -572,7 +567,7 @@ TEST_F(CheckTest, GroupsSeeTheirOwnMembersAlone) {
       "selp.b32 %r9, 0xffff, 0xffff0000, %p2;\n"
       "redux.sync.add.s32 %r7, %r20, %r9;\n";
   expectNone(values + "@%p2 st.global.b32 [%rd3], %r7;\n", {1}, {32});
-  expectOne(Kind::Undefined, {"st.global.b32"},
+  expectOne(Kind::Init, {"st.global.b32"},
             values + "@!%p2 st.global.b32 [%rd3], %r7;\n", {1}, {32});
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -136,8 +137,12 @@ CUresult loadImage(CUmodule *module, const void *image, Logs logs) {
 CUresult readImage(const char *file, std::string &text) {
   if (!file)
     return CUDA_ERROR_INVALID_VALUE;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
+  // A pipe that nobody writes to would be waited for.
+  std::error_code error;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error))
+    stream.open(file, std::ios::binary);
+  if (!stream.is_open())
     return because(CUDA_ERROR_FILE_NOT_FOUND, file);
   std::ostringstream content;
   content << stream.rdbuf();

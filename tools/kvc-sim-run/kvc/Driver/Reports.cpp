@@ -84,7 +84,7 @@ void Reports::launched(const std::string &kernel, const std::string &title,
                        const sim::LaunchResult &result) {
   if (settings.checks) {
     for (const sim::Finding &finding : checker.findings())
-      if (finding.kind != sim::Finding::Kind::Fault)
+      if (!sim::kStops.has(finding.kind))
         found(title + ": " + finding.str());
     checker.clear();
   }

@@ -425,7 +425,7 @@ void Checker::checkOnTheWay(BlockState &state, const WarpInfo &warp,
       if (word >= state.onTheWay.size() || state.onTheWay[word] == 0)
         continue;
       const Copy &copy = state.copies[state.onTheWay[word] - 1];
-      report(Finding::Kind::MissingWait, at, copy.at,
+      report(Finding::Kind::Async, at, copy.at,
              describePlace(launch, at) + ": " +
                  describeThread(launch, warp.block, warp.warp * kLanes + lane) +
                  (access.kind == MemoryAccess::Kind::Write ? " writes "

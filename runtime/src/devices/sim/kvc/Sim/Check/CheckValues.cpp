@@ -71,7 +71,7 @@ void Checker::copyShadow(BlockState &state, const WarpInfo &warp, uint32_t at,
   if (!source || !source->isUndefined(from, read))
     return;
   if (copy.to == MemorySpace::Global)
-    return report(Finding::Kind::Undefined, at, kNowhere,
+    return report(Finding::Kind::Init, at, kNowhere,
                   describePlace(launch, at) + ": what it copies in " +
                       describeThread(launch, warp.block, thread) +
                       " holds bytes behind " +
@@ -121,7 +121,7 @@ void Checker::checkDefined(BlockState &state, const WarpInfo &warp, uint32_t at,
     if (load != undefinedLoads.end())
       whence = load->second;
   }
-  report(Finding::Kind::Undefined, at, origin,
+  report(Finding::Kind::Init, at, origin,
          describePlace(launch, at) + ": " + std::string(what) + " in " +
              describeThread(launch, warp.block, warp.warp * kLanes + lane) +
              " depends on " + whence);

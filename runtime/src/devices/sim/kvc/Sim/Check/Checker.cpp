@@ -35,6 +35,8 @@ void Checker::clear() {
 
 void Checker::report(Finding::Kind kind, uint32_t at, uint32_t other,
                      const std::string &message) {
+  if (!kinds.has(kind))
+    return;
   const auto [entry, isNew] =
       known.emplace(std::tuple(kind, at, other), found.size());
   if (!isNew) {
@@ -42,8 +44,13 @@ void Checker::report(Finding::Kind kind, uint32_t at, uint32_t other,
       ++found[entry->second].count;
     return;
   }
-  if (found.size() < kMaxFindings)
-    found.push_back({kind, at, other, 1, message});
+  if (found.size() >= kMaxFindings)
+    return;
+  Finding finding{kind, at, other, 1, message, {}};
+  for (uint32_t place : {at, other})
+    if (place != kNowhere)
+      finding.places.push_back(placeOf(launch, place));
+  found.push_back(std::move(finding));
 }
 
 Checker::BlockState &Checker::stateOf(uint64_t block) {
@@ -95,10 +102,8 @@ void Checker::onHostWrite(uint64_t address, uint64_t bytes) {
 }
 
 void Checker::onFault(const Fault &fault) {
-  std::string message = fault.message;
-  if (fault.at != kNowhere)
-    message = describePlace(launch, fault.at) + ": " + message;
-  report(Finding::Kind::Fault, fault.at, kNowhere, message);
+  const Finding finding = findingOf(launch, fault);
+  report(finding.kind, fault.at, kNowhere, finding.message);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,8 @@ public:
   /// Different findings that are kept.
   static constexpr size_t kMaxFindings = 100;
 
+  explicit Checker(FindingKinds kinds = FindingKinds::all()) : kinds(kinds) {}
+
   /// Of all launches so far, in the order in which they were noticed.
   const std::vector<Finding> &findings() const { return found; }
   /// Forgets them, but not what memory holds.
@@ -165,6 +167,7 @@ private:
   void waitForGroups(BlockState &state, const WarpInfo &warp, uint32_t at,
                      LaneMask lanes);
 
+  const FindingKinds kinds; ///< Others are not told.
   LaunchInfo launch;
   std::map<uint64_t, std::unique_ptr<BlockState>> blocks;
   uint64_t lastBlock = ~uint64_t(0);

@@ -9,9 +9,45 @@
 using namespace kvc::sim;
 
 std::string_view kvc::sim::nameOf(Finding::Kind kind) {
-  static constexpr std::string_view names[] = {"fault", "undefined", "race",
-                                               "missing wait"};
+  static constexpr std::string_view names[] = {
+      "race", "init", "async",    "fma",    "bounds", "align",
+      "free", "sync", "deadlock", "assert", "fault"};
+  static_assert(std::size(names) == kFindingKinds);
   return names[static_cast<size_t>(kind)];
+}
+
+static Finding::Kind toldAs(Fault::Kind kind) {
+  switch (kind) {
+  case Fault::Kind::OutOfBounds:
+  case Fault::Kind::ReadOnly:
+    return Finding::Kind::Bounds;
+  case Fault::Kind::UseAfterFree:
+    return Finding::Kind::Free;
+  case Fault::Kind::Misaligned:
+    return Finding::Kind::Align;
+  case Fault::Kind::DivergentSync:
+  case Fault::Kind::DivergentBarrier:
+    return Finding::Kind::Sync;
+  case Fault::Kind::Deadlock:
+    return Finding::Kind::Deadlock;
+  case Fault::Kind::Trap:
+  case Fault::Kind::Assertion:
+    return Finding::Kind::Assert;
+  case Fault::Kind::BadCall:
+  case Fault::Kind::Unsupported:
+  case Fault::Kind::Limit:
+    break;
+  }
+  return Finding::Kind::Fault;
+}
+
+Finding kvc::sim::findingOf(const LaunchInfo &launch, const Fault &fault) {
+  Finding finding{toldAs(fault.kind), fault.at, kNowhere, 1, fault.message, {}};
+  if (fault.at != kNowhere) {
+    finding.message = describePlace(launch, fault.at) + ": " + fault.message;
+    finding.places.push_back(placeOf(launch, fault.at));
+  }
+  return finding;
 }
 
 std::string Finding::str() const {
@@ -42,18 +78,27 @@ static std::string_view opcodeAt(const Program &program, Position at) {
   return rest.substr(0, rest.find_first_of(" \t\r\n;{["));
 }
 
-std::string kvc::sim::describePlace(const LaunchInfo &launch, uint32_t at) {
+FindingPlace kvc::sim::placeOf(const LaunchInfo &launch, uint32_t at) {
   const Place &place = launch.program->places[at];
-  std::string text = "line " + std::to_string(place.at.line) + " (" +
-                     std::string(opcodeAt(*launch.program, place.at)) + ")";
   if (place.location == 0)
-    return text;
+    return {place.at.line, "", 0};
   const SourceLocation &location = launch.module->locations[place.location - 1];
   std::string file = "file " + std::to_string(location.file);
   for (const SourceFile &named : launch.module->files)
     if (named.number == location.file)
       file = named.path;
-  return text + " at " + file + ":" + std::to_string(location.line);
+  return {place.at.line, file, location.line};
+}
+
+std::string kvc::sim::describePlace(const LaunchInfo &launch, uint32_t at) {
+  const FindingPlace place = placeOf(launch, at);
+  const std::string_view opcode =
+      opcodeAt(*launch.program, launch.program->places[at].at);
+  std::string text =
+      "line " + std::to_string(place.line) + " (" + std::string(opcode) + ")";
+  if (place.file.empty())
+    return text;
+  return text + " at " + place.file + ":" + std::to_string(place.fileLine);
 }
 
 static std::string triple(uint64_t index, const Extent3 &extent) {

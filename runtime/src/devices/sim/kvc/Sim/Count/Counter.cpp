@@ -89,8 +89,14 @@ void Counter::onLaunchEnd() {
     result.shared += here.shared;
     result.byClass[size_t(kind)] += here.issued;
     result.byGroup[size_t(groupOf(kind))] += here.issued;
-    if (program.code[i].family == Family::BarWarp)
+    const Family family = program.code[i].family;
+    if (family == Family::BarWarp)
       result.warpBarriers += here.issued;
+    if (family == Family::Bar || family == Family::BarRed ||
+        family == Family::BarWarp || family == Family::BarCluster)
+      result.barrierInstructions += here.issued;
+    if (kind == Class::Atomic)
+      result.atomics += here.issued;
   }
   result.uniqueBytesRead = read.bytes();
   result.uniqueBytesWritten = written.bytes();

@@ -59,7 +59,10 @@ struct Counts {
   AccessCounts shared, local;
   uint64_t barriers = 0;     ///< Of blocks, completed.
   uint64_t warpBarriers = 0; ///< bar.warp.sync, issued.
-  uint64_t asyncBytes = 0;   ///< Written by cp.async and cp.async.bulk.
+  /// Issued: of blocks, warps and clusters.
+  uint64_t barrierInstructions = 0;
+  uint64_t atomics = 0;    ///< atom and red, issued.
+  uint64_t asyncBytes = 0; ///< Written by cp.async and cp.async.bulk.
   uint64_t uniqueBytesRead = 0, uniqueBytesWritten = 0;
   uint64_t uniqueSectors = 0; ///< Read or written.
 

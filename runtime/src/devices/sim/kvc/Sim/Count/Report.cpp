@@ -201,12 +201,23 @@ std::string kvc::sim::countsAsJson(const Counts &counts,
   root.add("warp_instructions_less_moves", counts.issuedLessMoves());
   root.add("lane_instructions", counts.lanes);
   root.add("guarded_off", counts.skipped);
-  JsonObject groups, classes;
-  for (size_t i = 0; i < kGroups; ++i)
-    groups.add(nameOf(Group(i)), counts.byGroup[i]);
+  // Moves are the first group; devices execute them as they do alu.
+  for (size_t i = 1; i < kGroups; ++i)
+    root.add(nameOf(Group(i)),
+             counts.byGroup[i] + (Group(i) == Group::Alu
+                                      ? counts.byGroup[size_t(Group::Move)]
+                                      : 0));
+  root.add("moves", counts.byGroup[size_t(Group::Move)]);
+  root.add("atomics", counts.atomics);
+  root.add("barrier_warp_instructions", counts.barrierInstructions);
+  root.add("global_load_sectors", counts.globalReads.sectors);
+  root.add("global_store_sectors", counts.globalWrites.sectors);
+  root.add("unique_global_sectors", counts.uniqueSectors);
+  root.add("shared_requests", counts.shared.requests);
+  root.add("shared_wavefronts", counts.shared.wavefronts);
+  JsonObject classes;
   for (size_t i = 0; i < kClasses; ++i)
     classes.add(nameOf(Class(i)), counts.byClass[i]);
-  root.addRaw("by_group", groups.str());
   root.addRaw("by_class", classes.str());
   root.add("divergent_branches", counts.divergences);
   root.addRaw("global_reads", jsonOf(counts.globalReads));
@@ -217,7 +228,6 @@ std::string kvc::sim::countsAsJson(const Counts &counts,
   root.add("async_bytes", counts.asyncBytes);
   root.add("unique_bytes_read", counts.uniqueBytesRead);
   root.add("unique_bytes_written", counts.uniqueBytesWritten);
-  root.add("unique_sectors", counts.uniqueSectors);
   root.add("block_barriers", counts.barriers);
   root.add("warp_barriers", counts.warpBarriers);
   root.add("shared_bytes_of_block", counts.launch.sharedBytes);

@@ -270,7 +270,9 @@ bool callIn(Warp &warp, const CallSite &site, unsigned lane) {
     return false;
   }
   case Builtin::Malloc:
-    call.setResult(memory.allocate(call.argument(0), "malloc"));
+    call.setResult(call.argument(0) == 0
+                       ? 0
+                       : memory.allocate(call.argument(0), "malloc"));
     return true;
   case Builtin::Free:
     if (call.argument(0) != 0 && !memory.free(call.argument(0))) {

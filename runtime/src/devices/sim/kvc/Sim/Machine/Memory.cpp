@@ -27,9 +27,10 @@ static uint64_t alignedTo(uint64_t value, uint64_t align) {
 }
 
 uint64_t Memory::allocate(uint64_t bytes, std::string name) {
-  if (bytes == 0 || bytes > kMaxAllocationBytes)
+  if (bytes > kMaxAllocationBytes)
     return 0;
-  auto *data = static_cast<uint8_t *>(std::calloc(bytes, 1));
+  auto *data =
+      static_cast<uint8_t *>(std::calloc(std::max<uint64_t>(bytes, 1), 1));
   if (!data)
     return 0;
   const uint64_t address = next;

@@ -59,8 +59,8 @@ struct Allocation {
 
 class Memory {
 public:
-  /// Filled with zeros. 0 if the host has no such memory, or for 0 bytes and
-  /// for more than kMaxAllocationBytes.
+  /// Filled with zeros. 0 bytes have an address of their own too. 0 if the
+  /// host has no such memory, or for more than kMaxAllocationBytes.
   uint64_t allocate(uint64_t bytes, std::string name);
   /// Memory of the host as an allocation at the host's own address, until it
   /// is freed here. The host may write to it at any time, so all of it counts
