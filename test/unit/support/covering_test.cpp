@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Test/Combinations.h"
+#include "kvc/Test/Inputs.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -36,6 +38,8 @@ void addTriples(const Row &row, std::set<std::vector<size_t>> &triples) {
         triples.insert({a, row[a], b, row[b], c, row[c]});
 }
 
+size_t faults(const Row &row) { return fits(row) ? 0 : 1; }
+
 TEST(Covering, EveryThreeLevelsThatFitMeet) {
   const std::vector<Property> properties = someProperties();
   std::set<std::vector<size_t>> expected, covered;
@@ -47,7 +51,7 @@ TEST(Covering, EveryThreeLevelsThatFitMeet) {
       ++all;
     }
   }
-  const std::vector<Row> rows = rowsOfTriples(properties, fits, 1);
+  const std::vector<Row> rows = rowsOfTriples(properties, faults, 1);
   for (const Row &row : rows) {
     EXPECT_TRUE(fits(row));
     addTriples(row, covered);
@@ -58,10 +62,10 @@ TEST(Covering, EveryThreeLevelsThatFitMeet) {
 
 TEST(Covering, RowsAreAFunctionOfTheSeed) {
   const std::vector<Property> properties = someProperties();
-  EXPECT_EQ(rowsOfTriples(properties, fits, 1),
-            rowsOfTriples(properties, fits, 1));
-  EXPECT_NE(rowsOfTriples(properties, fits, 1),
-            rowsOfTriples(properties, fits, 2));
+  EXPECT_EQ(rowsOfTriples(properties, faults, 1),
+            rowsOfTriples(properties, faults, 1));
+  EXPECT_NE(rowsOfTriples(properties, faults, 1),
+            rowsOfTriples(properties, faults, 2));
 }
 
 TEST(Combinations, SayWhatTheyAre) {
@@ -77,6 +81,69 @@ TEST(Combinations, SayWhatTheyAre) {
   EXPECT_EQ(levels.size(), all.size());
   // What differs in the batch alone is one spec.
   EXPECT_GT(texts.size(), all.size() * 9 / 10);
+}
+
+/// Can the levels that are not fixed become such that no rule is broken, by
+/// changing one at a time for the better?
+bool canFit(Row row, const std::vector<size_t> &triple) {
+  const auto properties = combinationProperties();
+  size_t before, broken = Combination(row).broken().size();
+  do {
+    before = broken;
+    for (size_t p = 0; p < row.size() && broken != 0; ++p) {
+      if (p == triple[0] || p == triple[2] || p == triple[4])
+        continue;
+      for (size_t level = 0; level < properties[p].levels.size(); ++level) {
+        Row other = row;
+        other[p] = level;
+        const size_t count = Combination(other).broken().size();
+        if (count < broken) {
+          broken = count;
+          row = other;
+        }
+      }
+    }
+  } while (broken != 0 && broken < before);
+  return broken == 0;
+}
+
+TEST(Combinations, LackNoThreeLevelsThatCanMeet) {
+  const auto properties = combinationProperties();
+  std::set<std::vector<size_t>> covered;
+  for (const Combination &combination : validCombinations()) {
+    Row row;
+    for (const Property &property : properties)
+      row.push_back(size_t(
+          std::ranges::find(property.levels, combination.of(property.name)) -
+          property.levels.begin()));
+    addTriples(row, covered);
+  }
+  size_t lacking = 0;
+  Random random(/*seed=*/3);
+  const Row first(properties.size(), 0);
+  for (size_t a = 0; a < first.size(); ++a)
+    for (size_t b = a + 1; b < first.size(); ++b)
+      for (size_t c = b + 1; c < first.size(); ++c)
+        for (size_t x = 0; x < properties[a].levels.size(); ++x)
+          for (size_t y = 0; y < properties[b].levels.size(); ++y)
+            for (size_t z = 0; z < properties[c].levels.size(); ++z) {
+              const std::vector<size_t> triple = {a, x, b, y, c, z};
+              if (covered.count(triple))
+                continue;
+              ++lacking;
+              Row other = first;
+              for (size_t p = 0; p < other.size(); ++p)
+                other[p] =
+                    size_t(random.below(int64_t(properties[p].levels.size())));
+              for (Row row : {first, other}) {
+                row[a] = x;
+                row[b] = y;
+                row[c] = z;
+                EXPECT_FALSE(canFit(row, triple))
+                    << Combination(row).levels() << " of " << a << b << c;
+              }
+            }
+  EXPECT_GT(covered.size(), 6 * lacking);
 }
 
 } // namespace

@@ -61,6 +61,8 @@ private:
   int channels, width; ///< Of the tensor, and of the part with the codec.
 };
 
+/// What rows of combinations choose from.
+std::span<const Property> combinationProperties();
 /// Combinations of any three levels, valid or not.
 std::vector<Combination> anyCombinations();
 /// Combinations of any three levels that fit.

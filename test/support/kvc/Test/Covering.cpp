@@ -8,7 +8,10 @@
 
 #include "kvc/Test/Inputs.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 using namespace kvc::test;
 
@@ -159,96 +162,167 @@ std::vector<Row> kvc::test::coveringRows(std::span<const Property> properties,
 
 namespace {
 
-/// Rows that are tried for three levels.
+/// Rows that are tried for three levels before any is looked for step by step.
 constexpr int kTripleCandidates = 60;
+/// Rows from which a search begins, and how often it goes over their
+/// properties.
+constexpr int kStarts = 12, kRounds = 4;
 
-class Triples {
+class TripleBuilder {
 public:
-  explicit Triples(std::span<const Property> properties)
-      : properties(properties) {
+  TripleBuilder(std::span<const Property> properties, const Faults &faults,
+                uint64_t seed)
+      : properties(properties), faults(faults), random(seed) {
     for (const Property &property : properties) {
       first.push_back(levels);
       levels += property.levels.size();
     }
-    covered.resize(levels * levels * levels);
+    isCovered.resize(levels * levels * levels);
+    isHopeless.resize(levels * levels);
   }
 
-  /// Calls with three properties' numbers, ascending.
-  template <typename Body>
-  void forEach(Body body) const {
-    for (size_t a = 0; a < properties.size(); ++a)
-      for (size_t b = a + 1; b < properties.size(); ++b)
-        for (size_t c = b + 1; c < properties.size(); ++c)
-          body(a, b, c);
-  }
-  bool isCovered(const Row &row, size_t a, size_t b, size_t c) const {
-    return covered[at(row, a, b, c)];
-  }
-  size_t numFresh(const Row &row) const {
-    size_t count = 0;
-    forEach([&](size_t a, size_t b, size_t c) {
-      count += !isCovered(row, a, b, c);
-    });
-    return count;
-  }
-  void cover(const Row &row) {
-    forEach([&](size_t a, size_t b, size_t c) {
-      covered[at(row, a, b, c)] = true;
-    });
+  std::vector<Row> build() {
+    forEach([&](const Levels &three) { addByChance(three); });
+    forEach([&](const Levels &three) { addBySteps(three); });
+    return std::move(rows);
   }
 
 private:
-  size_t at(const Row &row, size_t a, size_t b, size_t c) const {
-    return ((first[a] + row[a]) * levels + first[b] + row[b]) * levels +
-           first[c] + row[c];
+  using Levels = std::array<Level, 3>;
+
+  template <typename Body>
+  void forEach(Body body) const {
+    const size_t count = properties.size();
+    for (size_t a = 0; a < count; ++a)
+      for (size_t b = a + 1; b < count; ++b)
+        for (size_t c = b + 1; c < count; ++c)
+          for (size_t x = 0; x < properties[a].levels.size(); ++x)
+            for (size_t y = 0; y < properties[b].levels.size(); ++y)
+              for (size_t z = 0; z < properties[c].levels.size(); ++z)
+                body(Levels{{{a, x}, {b, y}, {c, z}}});
   }
 
-  std::span<const Property> properties;
-  std::vector<size_t> first;
-  size_t levels = 0;
-  std::vector<bool> covered;
-};
+  size_t index(Level a, Level b) const {
+    return (first[a.property] + a.level) * levels + first[b.property] + b.level;
+  }
+  size_t index(const Levels &three) const {
+    return index(three[0], three[1]) * levels + first[three[2].property] +
+           three[2].level;
+  }
 
-} // namespace
+  template <typename Body>
+  static void forEachOf(const Row &row, Body body) {
+    for (size_t a = 0; a < row.size(); ++a)
+      for (size_t b = a + 1; b < row.size(); ++b)
+        for (size_t c = b + 1; c < row.size(); ++c)
+          body(Levels{{{a, row[a]}, {b, row[b]}, {c, row[c]}}});
+  }
 
-std::vector<Row>
-kvc::test::rowsOfTriples(std::span<const Property> properties,
-                         const std::function<bool(const Row &)> &may,
-                         uint64_t seed) {
-  Random random(seed);
-  Triples triples(properties);
-  std::vector<Row> rows;
-  auto addRowWith = [&](size_t a, size_t x, size_t b, size_t y, size_t c,
-                        size_t z) {
+  void add(const Row &row) {
+    forEachOf(row,
+              [&](const Levels &three) { isCovered[index(three)] = true; });
+    rows.push_back(row);
+  }
+
+  /// Any row with these levels, half of the others the first of their property.
+  Row someRow(std::span<const Level> fixed) {
+    Row row(properties.size());
+    for (size_t p = 0; p < row.size(); ++p)
+      if (random.below(2))
+        row[p] = size_t(random.below(int64_t(properties[p].levels.size())));
+    for (Level level : fixed)
+      row[level.property] = level.level;
+    return row;
+  }
+
+  void addByChance(const Levels &three) {
+    if (isCovered[index(three)])
+      return;
     Row best;
     size_t bestFresh = 0;
     for (int i = 0; i < kTripleCandidates; ++i) {
-      Row row(properties.size());
-      for (size_t p = 0; p < row.size(); ++p)
-        if (random.below(2))
-          row[p] = size_t(random.below(int64_t(properties[p].levels.size())));
-      row[a] = x;
-      row[b] = y;
-      row[c] = z;
-      if (triples.isCovered(row, a, b, c))
-        return;
-      if (!may(row))
+      const Row row = someRow(three);
+      if (faults(row) != 0)
         continue;
-      if (size_t fresh = triples.numFresh(row); fresh > bestFresh) {
+      size_t fresh = 0;
+      forEachOf(row, [&](const Levels &levels) {
+        fresh += !isCovered[index(levels)];
+      });
+      if (fresh > bestFresh) {
         bestFresh = fresh;
         best = row;
       }
     }
-    if (best.empty())
+    if (!best.empty())
+      add(best);
+  }
+
+  void addBySteps(const Levels &three) {
+    if (isCovered[index(three)])
       return;
-    triples.cover(best);
-    rows.push_back(best);
-  };
-  triples.forEach([&](size_t a, size_t b, size_t c) {
-    for (size_t x = 0; x < properties[a].levels.size(); ++x)
-      for (size_t y = 0; y < properties[b].levels.size(); ++y)
-        for (size_t z = 0; z < properties[c].levels.size(); ++z)
-          addRowWith(a, x, b, y, c, z);
-  });
-  return rows;
+    for (const auto [a, b] : {std::pair(0, 1), {0, 2}, {1, 2}})
+      if (!mayMeet(three[a], three[b]))
+        return;
+    if (std::optional<Row> row = search(three))
+      add(*row);
+  }
+
+  /// Most triples that no row has contain two levels that no row has.
+  bool mayMeet(Level a, Level b) {
+    if (!isHopeless[index(a, b)]) {
+      const auto isWithBoth = [&](const Row &row) {
+        return row[a.property] == a.level && row[b.property] == b.level;
+      };
+      const std::array<Level, 2> both = {a, b};
+      isHopeless[index(a, b)] =
+          std::ranges::none_of(rows, isWithBoth) && !search(both);
+    }
+    return !isHopeless[index(a, b)];
+  }
+
+  /// A row without a fault, by changing one level at a time to one that leaves
+  /// no more faults.
+  std::optional<Row> search(std::span<const Level> fixed) {
+    for (int start = 0; start < kStarts; ++start) {
+      Row row = someRow(fixed);
+      size_t count = faults(row);
+      for (int round = 0; round < kRounds && count != 0; ++round)
+        for (size_t p = 0; p < row.size() && count != 0; ++p)
+          if (std::ranges::none_of(
+                  fixed, [&](Level level) { return level.property == p; }))
+            count = change(row, p, count);
+      if (count == 0)
+        return row;
+    }
+    return std::nullopt;
+  }
+
+  size_t change(Row &row, size_t p, size_t count) {
+    const size_t numLevels = properties[p].levels.size();
+    const size_t offset = size_t(random.below(int64_t(numLevels)));
+    for (size_t i = 0; i < numLevels && count != 0; ++i) {
+      const size_t before = std::exchange(row[p], (offset + i) % numLevels);
+      const size_t now = faults(row);
+      if (now <= count)
+        count = now;
+      else
+        row[p] = before;
+    }
+    return count;
+  }
+
+  std::span<const Property> properties;
+  const Faults &faults;
+  Random random;
+  std::vector<size_t> first; ///< Of each property, among all levels.
+  size_t levels = 0;
+  std::vector<bool> isCovered, isHopeless;
+  std::vector<Row> rows;
+};
+
+} // namespace
+
+std::vector<Row> kvc::test::rowsOfTriples(std::span<const Property> properties,
+                                          const Faults &faults, uint64_t seed) {
+  return TripleBuilder(properties, faults, seed).build();
 }

@@ -43,13 +43,16 @@ using Row = std::vector<size_t>;
 std::vector<Row> coveringRows(std::span<const Property> properties,
                               const Allowed &allowed, uint64_t seed);
 
-/// Rows that `may` be, in which any three levels meet that are found to meet in
-/// such a row: by many random rows, half of whose levels are the first of their
-/// property, which should therefore fit most others. A function of the
-/// arguments alone.
+/// What is wrong with a row: 0 if nothing is. Changing one level of a row
+/// should change few of its faults.
+using Faults = std::function<size_t(const Row &)>;
+
+/// Rows without fault in which any three levels meet that can: by many random
+/// rows, half of whose levels are the first of their property, which should
+/// therefore fit most others, and then by a search from random rows that takes
+/// faults away one by one. A function of the arguments alone.
 std::vector<Row> rowsOfTriples(std::span<const Property> properties,
-                               const std::function<bool(const Row &)> &may,
-                               uint64_t seed);
+                               const Faults &faults, uint64_t seed);
 
 } // namespace kvc::test
 
