@@ -35,6 +35,10 @@ constexpr const char *kTokenBlocks =
     R"({"codec": "int2", "zero": "min", "scale": {"tokens": 32, "channels": 1, "dtype": "f16"}})";
 constexpr const char *kFp8 =
     R"({"codec": "fp8_e4m3", "scale": {"tokens": 1, "channels": 8, "dtype": "e8m0"}})";
+constexpr const char *kLatents =
+    R"({"parts": [{"channels": [0, 512], "codec": "fp8_e4m3",)"
+    R"( "scale": {"tokens": 1, "channels": 128, "dtype": "f32", "round": "up", "floor": 0.0001}},)"
+    R"( {"channels": [512, 576], "codec": "bf16"}]})";
 constexpr const char *kLut =
     R"({"codec": "lut", "table": [-1, -0.25, 0.125, 1], "zero": "mid",)"
     R"( "scale": {"tokens": 1, "channels": 8, "dtype": "f16"}})";
@@ -157,6 +161,17 @@ void addShapes(std::vector<Edge> &edges) {
        .attention = heads(16, 1, 576) + R"(, "value_is_key": [0, 512])",
        .lengths = {{1, 70}, {2, 20}},
        .schemes = {{kF16, nullptr}, {kFp8, nullptr}}});
+  // Latents as DeepSeek's models cache them: the flashmla preset, written out.
+  for (int64_t group : {16, 128})
+    edges.push_back(
+        {.name = "latents_of_" + std::to_string(group) + "_query_heads",
+         .attention = heads(group, 1, 576) + R"(, "value_is_key": [0, 512])",
+         .lengths = {{1, 70}, {9, 30}},
+         .schemes = {{kLatents, nullptr}},
+         .query = "bf16",
+         .layout =
+             R"(, "layout": {"kind": "paged", "page": 64, "order": "token"})",
+         .chunks = {0, 7}});
 }
 
 void addMasks(std::vector<Edge> &edges) {
