@@ -94,7 +94,7 @@ typedef struct kvc_event {
   kvc_event_kind kind;
   int32_t group, pool;
   int32_t block;         /**< 0 for KVC_EVENT_CLEARED. */
-  int32_t parent;        /**< The block before it in its prefix; 0: none. */
+  int32_t parent, parent_pool; /**< The entry before it; block 0: none. */
   const int32_t *tokens; /**< [num_tokens], during the call of the listener. */
   int64_t num_tokens;
   const uint8_t *key; /**< [32], the same. */
@@ -385,7 +385,7 @@ typedef struct kvc_manager_stats {
   int64_t entries;
   int64_t hits;       /**< Adoptions. */
   int64_t hit_tokens; /**< Their tokens together. */
-  int64_t waste;      /**< Rows of body blocks in use that hold no token. */
+  int64_t waste;      /**< By sequence, rows of its blocks without a token. */
 } kvc_manager_stats;
 
 KVC_API kvc_status kvc_manager_get_stats(const kvc_manager *manager,
@@ -396,7 +396,8 @@ KVC_API kvc_status kvc_manager_get_stats(const kvc_manager *manager,
  *  Takes time in proportion to all blocks and tables. */
 KVC_API kvc_status kvc_manager_check(const kvc_manager *manager,
                                      kvc_diag *diag);
-/** SHA-256 over all that later calls depend on. */
+/** A sum over all that later calls depend on, to compare with another of this
+ *  manager: a failed call leaves it. */
 KVC_API kvc_status kvc_manager_digest(const kvc_manager *manager,
                                       kvc_diag *diag, uint8_t digest[32]);
 
