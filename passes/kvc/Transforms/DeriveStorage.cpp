@@ -46,10 +46,10 @@ public:
                 return derive(op, op.getHigh() ? layout::RegionKind::HighCodes
                                                : layout::RegionKind::Codes);
               })
-              .Case<kvk::LoadMetaOp, kvk::LoadMetaRowOp, kvk::StoreMetaOp>(
-                  [&](auto op) {
-                    return derive(op, kvk::regionOf(op.getKind()));
-                  })
+              .Case<kvk::LoadMetaOp, kvk::LoadMetaTileOp, kvk::LoadMetaRowOp,
+                    kvk::StoreMetaOp>([&](auto op) {
+                return derive(op, kvk::regionOf(op.getKind()));
+              })
               .Default(true);
       return ok ? WalkResult::advance() : WalkResult::interrupt();
     });

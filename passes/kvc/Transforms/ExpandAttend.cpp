@@ -25,12 +25,11 @@
 // their range of q, and each part of V has its own sum o. A V that is channels
 // of K reads the very tile of x' that the scores read.
 //
-// A rotation H of V's channels is linear and keeps norms: o sums rotated values
-// and is rotated back once, at the end. K's is undone tile by tile. Rotating q
-// instead would give the same sums, but not their bound: it grows with q o k in
-// the channels as they are given, and where q and k are large in different ones
-// the products of rotated channels are far larger and cancel. Smoothing factors
-// are diagonal: each product stays what it was, so K's go to q and V's to o.
+// A rotation H of channels is linear, keeps norms and undoes itself: o sums
+// rotated values and is rotated back once, at the end; q is rotated once, for
+// q . (H k) = (H q) . k. Keys whose channels are values too are rotated back
+// tile by tile, for both. Smoothing factors are diagonal: each product stays
+// what it was, so K's go to q, before it is rotated, and V's to o.
 // RoPE differs from token to token: keys are rotated for the scores, and
 // smoothed before that. The parts that it rotates channels of are one product.
 //
@@ -251,6 +250,8 @@ private:
       Value smooth = givenOf(spec::Tensor::Key, run.first).smooth;
       if (smooth && !run.isRoped)
         ofRun = b.mul(ofRun, smooth);
+      if (rotatesQuery())
+        ofRun = b.rotate(ofRun, spec.key.parts[run.first].rotate);
       rows.queries.push_back(ofRun);
     }
     Value number;
@@ -287,6 +288,9 @@ private:
     const double rest = hasOneFactor() ? scoreScale() : 1;
     rows.factor = choose(kLargeQuery * rest, rest);
   }
+
+  /// Rather than keys: nothing but scores reads those.
+  bool rotatesQuery() const { return !attention.valueIsKey; }
 
   bool usesInScore(ScoreArgument argument) const {
     return score && score->uses(argument);
@@ -532,8 +536,8 @@ private:
     return PatchOp::create(b, x, index, value);
   }
 
-  /// The x' of each part of K before smoothing is undone, <t, c> or <t, b, e>;
-  /// raw rows are one <t, c>.
+  /// The x' of each part of K before smoothing is undone and in the basis of
+  /// its query, <t, c> or <t, b, e>; raw rows are one <t, c>.
   SmallVector<Value> emitKeys(const KeyTile &tile) {
     SmallVector<Value> keys;
     if (tile.source.keyIsRaw) {
@@ -542,7 +546,7 @@ private:
     }
     for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
       Value x = emitPatched(spec::Tensor::Key, unsigned(i), "c", tile);
-      if (part.rotate != 0) {
+      if (part.rotate != 0 && !rotatesQuery()) {
         x = joined(x);
         x = b.rotate(x, part.rotate);
       }

@@ -8,11 +8,12 @@
 // widens all keys again. In vector operations per vector of operands, a tile of
 // R rows costs
 //
-//   kRead + groups(R) * kWiden + R * (1 + 1 / vectors(R))
+//   kRead + groups(R) * kWiden + R * (1 + 1 / vectors(R)) [+ kPanel]
 //
 // where groups and vectors are the register blocking of a dot: rows beyond one
 // group widen the operands once more, and a weight that is loaded meets
-// `vectors` of them. The fewest rows within kSlack of the cheapest win, because
+// `vectors` of them. Keys that products read from a panel are made anew for
+// each tile of rows. The fewest rows within kSlack of the cheapest win, because
 // what the formula leaves out (scratch in the first-level cache, keys that a
 // tile visits for its last row alone) grows with the rows.
 //
@@ -41,6 +42,9 @@ namespace {
 /// Operations per vector of operands: to bring it from the second-level cache
 /// once more, and to load and widen it (convert, or shift and mask).
 constexpr double kRead = 1, kWiden = 2;
+/// To decode, scale and store a vector of keys that are values too, half of it
+/// for each product, and to rotate one by its position.
+constexpr double kPanel = 4, kRope = 40;
 constexpr double kSlack = 1.05;
 constexpr int64_t kMostRows = 128;
 /// Four vectors of 16 tokens: each weight of a query is loaded once per tile.
@@ -48,10 +52,21 @@ constexpr int64_t kTileTokens = 64;
 /// Rows of a merge share nothing but the loop over the splits.
 constexpr int64_t kMergeRows = 4;
 
-double costOfTile(const HostTarget &target, int64_t rows) {
+/// What keys cost once for all rows of a tile, beside reading them.
+double keyCost(const spec::Spec &spec) {
+  if (spec.key.rope)
+    return kRope;
+  bool isPanel = spec.attention.valueIsKey &&
+                 llvm::any_of(spec.key.parts, [](const auto &part) {
+                   return part.rotate != 0 || !part.codec.isRaw();
+                 });
+  return isPanel ? kPanel : 0;
+}
+
+double costOfTile(const HostTarget &target, double keys, int64_t rows) {
   Blocking blocking = blockingFor(target, rows, 1, 2);
   int64_t groups = (rows + blocking.rows - 1) / blocking.rows;
-  return kRead + double(groups) * kWiden +
+  return kRead + keys + double(groups) * kWiden +
          double(rows) * (1 + 1.0 / double(blocking.vectors));
 }
 
@@ -62,19 +77,21 @@ struct RowCost {
 };
 
 /// Of tiles of `rows` rows for `wanted` rows; 0: more than any tile has.
-RowCost costOf(const HostTarget &target, int64_t rows, int64_t wanted) {
-  double tile = costOfTile(target, rows);
+RowCost costOf(const HostTarget &target, double keys, int64_t rows,
+               int64_t wanted) {
+  double tile = costOfTile(target, keys, rows);
   if (wanted == 0)
     return {rows, tile / double(rows)};
   int64_t tiles = (wanted + rows - 1) / rows;
   return {rows, double(tiles) * tile / double(wanted)};
 }
 
-SmallVector<RowCost> candidates(const HostTarget &target, int64_t wanted) {
+SmallVector<RowCost> candidates(const HostTarget &target, double keys,
+                                int64_t wanted) {
   SmallVector<RowCost> costs;
   for (int64_t rows = 1; rows <= (wanted ? wanted : kMostRows);
        rows = wanted ? rows + 1 : rows * 2)
-    costs.push_back(costOf(target, rows, wanted));
+    costs.push_back(costOf(target, keys, rows, wanted));
   return costs;
 }
 
@@ -136,7 +153,9 @@ private:
     bool isPrefill = kind && kind.getValue() == "prefill";
     const spec::Spec &spec = op.getCache().getType().getSpec();
     int64_t group = spec.attention.group();
-    SmallVector<RowCost> costs = candidates(target, isPrefill ? 0 : group);
+    double keys = keyCost(spec);
+    SmallVector<RowCost> costs =
+        candidates(target, keys, isPrefill ? 0 : group);
     double best = llvm::min_element(costs, [](auto &a, auto &b) {
                     return a.cost < b.cost;
                   })->cost;
@@ -161,7 +180,7 @@ private:
     }
     if (!remarks)
       return;
-    explainRows(op, costOf(target, rows, isPrefill ? 0 : group), isGiven,
+    explainRows(op, costOf(target, keys, rows, isPrefill ? 0 : group), isGiven,
                 std::move(costs));
     emitChoice(op) << "tile_tokens: " << tokens
                    << (tokensGiven ? " as asked"

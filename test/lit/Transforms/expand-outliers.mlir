@@ -42,11 +42,11 @@ func.func @unpack(%cache: !kvc.cache<#s>, %codes: memref<?x64xi8>, %scales: memr
 }
 
 // CHECK-LABEL: func.func @attend(
+// CHECK: %[[Q:.*]] = kvc.rotate %{{.*}} {block = 32 : i64} : tensor<4x64xf32, #kvc.dims<r, c>>
+// CHECK: %[[QB:.*]] = kvc.split %[[Q]]
 // CHECK: scf.for
 // CHECK: %[[K:.*]] = kvc.patch %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x4x16xf32, #kvc.dims<t, b, e>>, tensor<64x2xf32, #kvc.dims<t, o>>
-// CHECK: %[[KJ:.*]] = kvc.join %[[K]]
-// CHECK: %[[KR:.*]] = kvc.rotate %[[KJ]]
-// CHECK: kvc.contract %{{.*}}, %[[KR]]
+// CHECK: kvc.contract %[[QB]], %[[K]]
 // CHECK: %[[V:.*]] = kvc.patch %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x64xf32, #kvc.dims<t, d>>, tensor<64x1xf32, #kvc.dims<t, o>>
 // CHECK: kvc.contract %{{.*}}, %[[V]]
 func.func @attend(%cache: !kvc.cache<#s>, %q: memref<?x?x64xf16, strided<[?, ?, 1]>>, %out: memref<?x64xf32>, %lse: memref<?xf32>,

@@ -11,6 +11,11 @@
   key = #kvc.scheme<{codec = "f16", rotate = 8}>,
   value = #kvc.scheme<{codec = "f32", rotate = 16}>>
 
+#shared = #kvc.spec<name = "shared",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8, value_is_key = "all"}>,
+  io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, rotate = 64}>>
+
 // A row is rotated whole before it is cut into scale blocks, here smaller than
 // the rotation.
 // CHECK-LABEL: func.func @append_blocks(
@@ -62,17 +67,17 @@ func.func @unpack(%cache: !kvc.cache<#rotated>, %codes: memref<?x64xi8>, %scales
   return
 }
 
-// Attention rotates keys back, blocks joined, and the output once, outside of the
-// loop over keys; no value and no query.
+// Attention rotates the query and the output, each once and outside of the loop
+// over keys; keys and values stay in the basis of their codes.
 // CHECK-LABEL: func.func @attend(
 // CHECK: %[[GIVEN:.*]] = kvc.load_query
 // CHECK: %[[Q:.*]] = arith.mulf %[[GIVEN]]
+// CHECK: %[[H:.*]] = kvc.rotate %[[Q]] {block = 64 : i64} : tensor<4x64xf32, #kvc.dims<r, c>>
+// CHECK: %[[HB:.*]] = kvc.split %[[H]] : {{.*}} to tensor<4x4x16xf32, #kvc.dims<r, b, e>>
 // CHECK-NOT: kvc.rotate
 // CHECK: %[[LOOP:.*]]:3 = scf.for
 // CHECK: %[[K:.*]] = kvc.dequantize {{.*}} to tensor<64x4x16xf32, #kvc.dims<t, b, e>>
-// CHECK-NEXT: %[[KC:.*]] = kvc.join %[[K]] : {{.*}} to tensor<64x64xf32, #kvc.dims<t, c>>
-// CHECK-NEXT: %[[X:.*]] = kvc.rotate %[[KC]] {block = 64 : i64} : tensor<64x64xf32, #kvc.dims<t, c>>
-// CHECK-NEXT: kvc.contract %[[Q]], %[[X]]
+// CHECK-NEXT: kvc.contract %[[HB]], %[[K]]
 // CHECK-NOT: kvc.rotate
 // CHECK: scf.yield
 // CHECK: %[[O:.*]] = arith.mulf %[[LOOP]]#2, %{{.*}} : tensor<4x96xf32, #kvc.dims<r, d>>
@@ -83,5 +88,22 @@ func.func @attend(%cache: !kvc.cache<#rotated>, %q: memref<?x?x64xf32, strided<[
   kvc.attend %q, %cache[%head] rows(%row to %row_end of %queries) keys(%key to %key_end of %length) into %out, %lse
       {tile_rows = 4, tile_tokens = 64}
       : memref<?x?x64xf32, strided<[?, ?, 1]>>, !kvc.cache<#rotated>, memref<?x96xf32>, memref<?xf32>
+  return
+}
+
+// Keys that are values too are rotated back in the loop, once for both.
+// CHECK-LABEL: func.func @attend_shared(
+// CHECK-NOT: kvc.rotate
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[K:.*]] = kvc.dequantize {{.*}} to tensor<64x64xf32, #kvc.dims<t, c>>
+// CHECK-NEXT: %[[X:.*]] = kvc.rotate %[[K]] {block = 64 : i64} : tensor<64x64xf32, #kvc.dims<t, c>>
+// CHECK-NEXT: kvc.contract %{{.*}}, %[[X]]
+// CHECK-NOT: kvc.rotate
+func.func @attend_shared(%cache: !kvc.cache<#shared>, %q: memref<?x?x64xf16, strided<[?, ?, 1]>>, %out: memref<?x64xf32>, %lse: memref<?xf32>,
+    %head: index, %queries: index, %length: index, %row: index, %row_end: index, %key: index, %key_end: index) {
+  kvc.attend %q, %cache[%head] rows(%row to %row_end of %queries) keys(%key to %key_end of %length) into %out, %lse
+      {tile_rows = 4, tile_tokens = 64}
+      : memref<?x?x64xf16, strided<[?, ?, 1]>>, !kvc.cache<#shared>, memref<?x64xf32>, memref<?xf32>
   return
 }

@@ -117,11 +117,11 @@ LogicalResult LoadOp::verify() {
 
 void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
                     Type element, int64_t bias, StringAttr format,
-                    DenseF32ArrayAttr table) {
+                    DenseF32ArrayAttr table, Value entries) {
   auto tile = cast<TileType>(source.getType());
   build(builder, state,
         TileType::get(tile.getShape(), element, tile.getDims(), LayoutAttr()),
-        source, builder.getI64IntegerAttr(bias), format, table);
+        source, entries, builder.getI64IntegerAttr(bias), format, table);
 }
 
 std::optional<double> WidenOp::unitOf(ArrayRef<float> table) {
@@ -171,6 +171,18 @@ LogicalResult WidenOp::verify() {
              << source.getElementType() << " and " << result.getElementType();
     if (getBias() != 0 || getTable())
       return emitOpError("format: expected no bias and no table");
+  }
+  if (getEntries()) { // C5
+    if (!integer || integer.getWidth() > 4 || !result.getElementType().isF32())
+      return emitOpError("entries: expected source elements of 2 to 4 bits and "
+                         "f32 result elements, got ")
+             << source.getElementType() << " and " << result.getElementType();
+    if (getBias() != 0 || getTable() || getFormat())
+      return emitOpError("entries: expected no bias, no format and no table");
+    int64_t count = cast<VectorType>(getEntries().getType()).getDimSize(0);
+    if (count != int64_t(1) << integer.getWidth())
+      return emitOpError("entries: expected ")
+             << (1 << integer.getWidth()) << ", got " << count;
   }
   if (std::optional<ArrayRef<float>> table = getTable()) { // C4
     if (!integer || integer.getWidth() > 4 || getBias() != 0)
@@ -347,6 +359,18 @@ LogicalResult LoadMetaOp::verify() {
                                  ? "expected a vector result with valid, got "
                                  : "expected valid with a vector result, got ")
                          << getType();
+  return verifyMetaStorage(*this, *part); // C4
+}
+
+LogicalResult LoadMetaTileOp::verify() {
+  const spec::PartScheme *part = metaPartOrError(*this);
+  if (!part) // C1, C2
+    return failure();
+  int64_t blocks = isOutlier(getKind()) ? part->outliers : part->blocks();
+  MemRefShape into{{Extent::fixed("B", blocks), Extent::known("T")},
+                   {Float32Type::get(getContext())}};
+  if (failed(into.verify(*this, "into", getInto()))) // C3
+    return failure();
   return verifyMetaStorage(*this, *part); // C4
 }
 

@@ -66,14 +66,16 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
     it is unsigned and b is subtracted. Raw values are widened. Codes with a
     `format` are small floats, codes with a `table` its indices; i16 results then
     are the entries in units of a power of two, the largest that makes all of them
-    integers, and a dot multiplies its sum by it. The layout of the result says
+    integers, and a dot multiplies its sum by it. A table that is known only when
+    the kernel runs is `entries`. The layout of the result says
     where a dot finds each element: which dim lies on the lanes, and what is packed
     into one. `kvk-assign-layouts` writes it.
 
     | value | shape | element |
     |---|---|---|
     | source | any | i2 .. i8, or f16, bf16, f32 |
-    | result | the same | i16 or f32; f32 for raw values and with a format |
+    | entries | vector | f32 |
+    | result | the same | i16 or f32; f32 for raw values, with a format and with entries |
 
     - C1: source and result have the same dims and extents, and the result's
       element is f32, or i16 where the source's is an integer.
@@ -84,6 +86,8 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
     - C4: with a `table` the source has integers of at most 4 bits, an entry for
       each, and there is no bias; for i16 results all entries are multiples of one
       power of two, at most 127 times as large.
+    - C5: with `entries` the source has integers of at most 4 bits, an entry for
+      each, the result f32, and there is no bias, no format and no table.
 
     Examples:
 
@@ -92,16 +96,24 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
         to !kvk.tile<64x128xi16, #kvc.dims<t, c>, #layout>
     %y = kvk.widen %u {table = array<f32: -1.0, -0.5, 0.5, 1.0>} : !kvk.tile<64x128xi2, #kvc.dims<t, c>>
         to !kvk.tile<64x128xf32, #kvc.dims<t, c>>
+    %z = kvk.widen %u table %entries : vector<4xf32> : !kvk.tile<64x128xi2, #kvc.dims<t, c>>
+        to !kvk.tile<64x128xf32, #kvc.dims<t, c>>
     ```
   }];
-  let arguments = (ins Arg<KVK_TileType, "stored elements">:$source, DefaultValuedAttr<I64Attr, "0">:$bias,
+  let arguments = (ins Arg<KVK_TileType, "stored elements">:$source,
+    Arg<Optional<VectorOfRankAndType<[1], [F32]>>, "entries of the codes' table">:$entries,
+    DefaultValuedAttr<I64Attr, "0">:$bias,
     OptionalAttr<KVC_FloatFormatAttr>:$format, OptionalAttr<DenseF32ArrayAttr>:$table);
   let results = (outs KVK_TileType:$result);
-  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
+  let assemblyFormat = [{
+    $source (`table` $entries^ `:` type($entries))? attr-dict
+    `:` qualified(type($source)) `to` qualified(type($result))
+  }];
   let builders = [
     /// The source's dims, elements `element`.
     OpBuilder<(ins "::mlir::Value":$source, "::mlir::Type":$element, "int64_t":$bias,
-                   "::mlir::StringAttr":$format, "::mlir::DenseF32ArrayAttr":$table)>
+                   "::mlir::StringAttr":$format, "::mlir::DenseF32ArrayAttr":$table,
+                   CArg<"::mlir::Value", "{}">:$entries)>
   ];
   let extraClassDeclaration = [{
     /// The largest power of two of which all entries are multiples; nothing if one
@@ -328,6 +340,47 @@ def KVK_LoadMetaOp : KVK_Op<"load_meta"> {
   let assemblyFormat = [{
     $cache `[` $kv_head `,` $token `]` `block` $block (`valid` $valid^)? attr-dict
     `:` qualified(type($cache)) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KVK_LoadMetaTileOp : KVK_Op<"load_meta_tile"> {
+  let summary = "Loads the scales, zeros or outliers of a tile.";
+  let description = [{
+    Row b of `into` is what kvk.load_meta of block `b` gives: of as many tokens from
+    `token` on as the row has elements, of which the first `valid` are read and the
+    others are 0. `token` is a multiple of their number. Where the blocks of a token
+    lie together they are loaded together.
+
+    | operand | shape | element |
+    |---|---|---|
+    | into | [B, T], dense | f32 |
+
+    - C1: the spec has the tensor and the part.
+    - C2: the part has scales, zeros or outliers in its pages, as `kind` says.
+    - C3: B is the number of the part's blocks, or of its outliers.
+    - C4: `storage` and `page` are given together, or not yet; the storage has the
+      width of the scale's dtype, `page` tokens and the part's blocks; for
+      outliers 16 bits and their number.
+
+    Example:
+
+    ```mlir
+    kvk.load_meta_tile %cache[%kv_head, %t0] valid %n into %scales
+        {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, storage = #storage, page = 64}
+        : !kvc.cache<#spec> into memref<4x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<KVC_CacheType, "cache of the sequence", [MemRead]>:$cache,
+    Arg<Index, "kv head">:$kv_head, Arg<Index, "first token of the tile">:$token,
+    Arg<Index, "tokens to read, from the first on">:$valid,
+    Arg<KVC_MemRef, "a row for each block", [MemWrite]>:$into,
+    KVC_TensorAttr:$tensor, DefaultValuedAttr<I64Attr, "0">:$part, KVK_MetaKindAttr:$kind,
+    OptionalAttr<KVK_StorageAttr>:$storage, OptionalAttr<I64Attr>:$page);
+  let assemblyFormat = [{
+    $cache `[` $kv_head `,` $token `]` `valid` $valid `into` $into attr-dict
+    `:` qualified(type($cache)) `into` type($into)
   }];
   let hasVerifier = 1;
 }

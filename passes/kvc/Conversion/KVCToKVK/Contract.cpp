@@ -44,7 +44,7 @@ LoadCodesOp codesBehind(Value tile) {
 /// What decodes the codes behind casts and splits, or null.
 Operation *decodingBehind(Value tile) {
   Operation *op = tile.getDefiningOp();
-  while (op && !isa<LoadCodesOp, DecodeFloatOp, LookupOp>(op))
+  while (op && !isa<LoadCodesOp, DecodeFloatOp, LookupOp, GatherOp>(op))
     op = op->getOperand(0).getDefiningOp();
   return isa_and_present<LoadCodesOp>(op) ? nullptr : op;
 }
@@ -62,7 +62,8 @@ float valueOf(const spec::FloatFormat &format, unsigned code) {
                                                              : magnitude;
 }
 
-/// The values of the codes that an operation decodes; none where they are many.
+/// The values of the codes that an operation decodes; none where they are many,
+/// or not known.
 SmallVector<float> tableOf(Operation *decoding) {
   constexpr int kFewBits = 4;
   if (auto lookup = dyn_cast_if_present<LookupOp>(decoding))
@@ -101,7 +102,8 @@ bool isByBlocks(ContractOp contract) {
 } // namespace
 
 bool isWidening(Operation *op) {
-  return isa<arith::SIToFPOp, arith::ExtFOp, DecodeFloatOp, LookupOp>(op);
+  return isa<arith::SIToFPOp, arith::ExtFOp, DecodeFloatOp, LookupOp, GatherOp>(
+      op);
 }
 
 /// Codes are multiplied by 16-bit weights.
@@ -110,7 +112,7 @@ bool Converter::takesIntegers(LoadCodesOp load, Operation *decoding) {
       load.getCache().getType().getSpec().io.query == spec::DType::F32)
     return false;
   SmallVector<float> table = tableOf(decoding);
-  return table.empty() ? !isa_and_nonnull<DecodeFloatOp>(decoding)
+  return table.empty() ? !isa_and_nonnull<DecodeFloatOp, GatherOp>(decoding)
                        : kvk::WidenOp::unitOf(table).has_value();
 }
 
@@ -290,6 +292,10 @@ Converter::DotOperand Converter::operandOf(ContractOp contract) {
       operand.table = builder.getDenseF32ArrayAttr(table);
     else if (auto decode = dyn_cast_if_present<DecodeFloatOp>(decoding))
       operand.format = decode.getFormatAttr();
+    else if (auto gather = dyn_cast_if_present<GatherOp>(decoding)) {
+      Iteration once({}, {});
+      operand.entries = inIteration(once, gather.getTable());
+    }
     operand.isInteger = takesIntegers(codes, decoding);
     return operand;
   }
@@ -320,7 +326,7 @@ void Converter::emitDot(const DotOperand &operand, const Weights &weights,
     Type element = operand.isInteger ? Type(builder.getI16Type())
                                      : Type(builder.getF32Type());
     x = kvk::WidenOp::create(builder, loc, loaded, element, stored.centre,
-                             operand.format, operand.table);
+                             operand.format, operand.table, operand.entries);
     contract = operand.sumsTokens ? "t" : "c";
   } else {
     auto panel = cast<MemRefType>(operand.panel.getType());

@@ -50,6 +50,10 @@ struct Group {
 /// A cast of codes to floats: part of a dot's operand.
 bool isWidening(mlir::Operation *op);
 
+/// Whether an operation loads the metadata of several blocks, or several
+/// outliers, of each token: one operation at level 3 too.
+bool loadsMetaTile(mlir::Operation *op);
+
 /// Whether an operation mixes the channels of a row, or loads the row once for
 /// all, so that it takes even wide rows as one vector.
 bool needsWholeRows(mlir::Operation *op);
@@ -133,6 +137,7 @@ private:
 
   // Memory.cpp: tile operations that touch memory, inside a loop nest.
   bool emitMemory(mlir::Operation *op, Iteration &iteration);
+  void convertLoadMetaTile(mlir::Operation *op);
   mlir::Value emitLoadScheme(LoadSchemeOp load, mlir::Type type);
   struct QueryRow {
     mlir::Value inRange, query, head;
@@ -162,7 +167,8 @@ private:
     /// What they stand for: a small float, an entry, or else the code.
     mlir::StringAttr format;
     mlir::DenseF32ArrayAttr table;
-    mlir::Value panel; ///< memref<TxCxf32>.
+    mlir::Value entries; ///< Of a table that was loaded.
+    mlir::Value panel;   ///< memref<TxCxf32>.
     int64_t tokens = 0;
     bool sumsTokens = false, isInteger = false;
   };
@@ -204,8 +210,9 @@ private:
   Weights weightsOf(mlir::Value tile, mlir::Value rows, ContractOp contract,
                     bool integer);
   Weights quantise(mlir::Value rows);
-  void addResidual(Weights &weights, mlir::Value rows);
-  mlir::Value anyRowStandsOut(mlir::Value rows);
+  void addResidual(Weights &weights, mlir::Value tile, mlir::Value rows);
+  mlir::Value rotatedRows(mlir::Value rows, int64_t block);
+  mlir::Value anyRowStandsOut(mlir::Value rows, mlir::Value given);
 
   // Scratch.cpp
   mlir::Value newScratch(mlir::MemRefType type);

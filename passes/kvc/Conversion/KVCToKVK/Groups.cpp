@@ -152,6 +152,13 @@ LogicalResult Converter::addToGroup(Operation *op) {
     return success();
   }
 
+  if (loadsMetaTile(op)) {
+    if (failed(flush()))
+      return failure();
+    convertLoadMetaTile(op);
+    return success();
+  }
+
   bool readsPending = llvm::any_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
     return producer && llvm::is_contained(pending.ops, producer);

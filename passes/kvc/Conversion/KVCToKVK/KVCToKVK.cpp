@@ -59,7 +59,9 @@ private:
              << (!widen.getSource().getType().getElementType().isInteger() ||
                          widen.getFormat()
                      ? "floats are stored"
-                 : widen.getTable() && !kvk::WidenOp::unitOf(*widen.getTable())
+                 : widen.getEntries() ||
+                         (widen.getTable() &&
+                          !kvk::WidenOp::unitOf(*widen.getTable()))
                      ? "the codes' table is of floats"
                  : integerDots ? "16 bits are too few for f32 queries"
                                : "this target takes no integer products");

@@ -165,6 +165,34 @@ Value Converter::emitGiven(LoadGivenOp load, const Iteration &iteration) {
   return branch.getResult(0);
 }
 
+bool loadsMetaTile(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<LoadScaleOp, LoadZeroOp, LoadOutlierIndicesOp, LoadOutlierValuesOp>(
+          [](auto load) {
+            TileShape shape = TileShape::of(load.getType());
+            return !load.getUnaligned() && shape.vector &&
+                   shape.vector->first == "t" && shape.loops.size() == 1 &&
+                   shape.loops.front().extent > 1;
+          })
+      .Default(false);
+}
+
+void Converter::convertLoadMetaTile(Operation *op) {
+  Value into =
+      newScratch(TileShape::of(op->getResult(0).getType()).scratchType());
+  tiles[op->getResult(0)].scratch = into;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<LoadScaleOp, LoadZeroOp, LoadOutlierIndicesOp, LoadOutlierValuesOp>(
+          [&](auto load) {
+            kvk::LoadMetaTileOp::create(
+                builder, load.getLoc(), scalar(load.getCache()),
+                scalar(load.getKvHead()), scalar(load.getToken()),
+                scalar(load.getValid()), into, load.getTensor(), load.getPart(),
+                metaKindOf<decltype(load)>(),
+                /*storage=*/kvk::StorageAttr(), /*page=*/IntegerAttr());
+          });
+}
+
 bool Converter::emitMemory(Operation *op, Iteration &iteration) {
   Location loc = op->getLoc();
   auto define = [&](Value tile, Value value) {

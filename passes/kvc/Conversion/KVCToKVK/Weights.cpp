@@ -38,7 +38,7 @@ Converter::Weights Converter::weightsOf(Value tile, Value rows,
   known = quantise(rows);
   // Probabilities need none: they are small where they are off.
   if (!hasDim(tile.getType(), "t"))
-    addResidual(known, rows);
+    addResidual(known, tile, rows);
   return known;
 }
 
@@ -54,15 +54,43 @@ Converter::Weights Converter::quantise(Value rows) {
   return weights;
 }
 
+/// The rotation behind a tile of queries, or null.
+static RotateOp rotationBehind(Value tile) {
+  while (auto split = tile.getDefiningOp<SplitOp>())
+    tile = split.getSource();
+  return tile.getDefiningOp<RotateOp>();
+}
+
+/// Whether a tile of queries is the product of rotated channels with something
+/// that they do not have in common.
+static bool scalesRotated(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (isa_and_present<SplitOp, BroadcastOp>(op))
+    return scalesRotated(op->getOperand(0));
+  return isa_and_present<arith::MulFOp>(op) &&
+         llvm::any_of(op->getOperands(), [](Value factor) {
+           while (auto broadcast = factor.getDefiningOp<BroadcastOp>())
+             factor = broadcast.getSource();
+           return rotationBehind(factor) || scalesRotated(factor);
+         });
+}
+
 /// A 16-bit weight is off by up to max|q| / 65534, whatever channel it is in:
 /// too much for a row whose maximum stands out, against keys that are large in
 /// other channels. What rounding left is then a second set of weights.
-void Converter::addResidual(Weights &weights, Value rows) {
+void Converter::addResidual(Weights &weights, Value tile, Value rows) {
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
   Value left =
       newScratch(MemRefType::get(type.getShape(), type.getElementType()));
-  weights.residualMatters = anyRowStandsOut(rows);
+  if (scalesRotated(tile)) {
+    weights.residualMatters =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  } else {
+    RotateOp rotate = rotationBehind(tile);
+    weights.residualMatters = anyRowStandsOut(
+        rows, rotate ? rotatedRows(rows, int64_t(rotate.getBlock())) : rows);
+  }
 
   OpBuilder::InsertionGuard guard(builder);
   auto branch = scf::IfOp::create(builder, loc, weights.residualMatters,
@@ -110,12 +138,32 @@ foldRow(OpBuilder &builder, Location loc, MemRefType type,
   return loop.getResult(0);
 }
 
+/// A copy of rows of channels, each rotated.
+Value Converter::rotatedRows(Value rows, int64_t block) {
+  auto type = cast<MemRefType>(rows.getType());
+  Location loc = function.getLoc();
+  Value result =
+      newScratch(MemRefType::get(type.getShape(), type.getElementType()));
+  OpBuilder::InsertionGuard guard(builder);
+  auto loop = scf::ForOp::create(builder, loc, index(0),
+                                 index(type.getDimSize(0)), index(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> at{loop.getInductionVar(), index(0)};
+  Value row = vector::LoadOp::create(
+      builder, loc,
+      VectorType::get({type.getDimSize(1)}, type.getElementType()), rows, at);
+  vector::StoreOp::create(builder, loc, emitRotate(row, block), result, at);
+  return result;
+}
+
 /// Whether in some row most channels are under max / kStandsOut. Rounding
 /// moves a score by max * ||k|| / 113000 (one standard deviation), and may move
 /// it by 1e-3 * ||q o k||. Where ||k|| comes from channels of a median query,
 /// that takes a maximum of 113 medians. Queries of a normal distribution reach
-/// 6, those of real models 40.
-Value Converter::anyRowStandsOut(Value rows) {
+/// 6, those of real models 40. The maximum is that of the weights, the median
+/// that of the query's channels as they were `given`: a rotation keeps ||k||,
+/// not ||q o k||.
+Value Converter::anyRowStandsOut(Value rows, Value given) {
   constexpr float kStandsOut = 48;
   Location loc = function.getLoc();
   auto type = cast<MemRefType>(rows.getType());
@@ -126,10 +174,9 @@ Value Converter::anyRowStandsOut(Value rows) {
                                  index(type.getDimSize(0)), index(1), none);
   builder.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
-  auto magnitudes = [&](Value begin, VectorType vector) -> Value {
+  auto magnitudes = [&](Value of, Value begin, VectorType vector) -> Value {
     return math::AbsFOp::create(builder, loc,
-                                vector::LoadOp::create(builder, loc, vector,
-                                                       rows,
+                                vector::LoadOp::create(builder, loc, vector, of,
                                                        ValueRange{row, begin}));
   };
   auto constant = [&](Type type, float value) -> Value {
@@ -143,14 +190,15 @@ Value Converter::anyRowStandsOut(Value rows) {
               [&](Value begin, VectorType vector, Value before) -> Value {
                 return vector::ReductionOp::create(
                     builder, loc, vector::CombiningKind::MAXNUMF,
-                    magnitudes(begin, vector), before);
+                    magnitudes(rows, begin, vector), before);
               });
   Value small = foldRow(
       builder, loc, type,
       [&](Value begin, VectorType vector, Value before) -> Value {
         Value isSmall = arith::CmpFOp::create(
             builder, loc, arith::CmpFPredicate::OLT,
-            arith::MulFOp::create(builder, loc, magnitudes(begin, vector),
+            arith::MulFOp::create(builder, loc,
+                                  magnitudes(given, begin, vector),
                                   constant(vector, kStandsOut)),
             vector::BroadcastOp::create(builder, loc, vector, largest));
         return vector::ReductionOp::create(

@@ -9,6 +9,7 @@
 #include "kvc/Spec/Spec.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
@@ -21,6 +22,9 @@ namespace {
 
 // Of f16.
 constexpr int kBias = 15, kMantissaBits = 10, kSignBit = 15;
+
+/// Of byte shuffles: no byte.
+constexpr int8_t kZeroByte = -128;
 
 Value callIntrinsic(Emit &b, Type type, const Twine &name,
                     ValueRange operands) {
@@ -41,7 +45,8 @@ Value constantVector(Emit &b, ArrayRef<T> period, int64_t lanes, Type element) {
 } // namespace
 
 Codes::Codes(kvk::WidenOp widen, const HostTarget &target)
-    : bias(int64_t(widen.getBias())), target(target) {
+    : bias(int64_t(widen.getBias())), target(target),
+      loaded(widen.getEntries()) {
   if (auto stored =
           dyn_cast<IntegerType>(widen.getSource().getType().getElementType()))
     width = stored.getWidth();
@@ -78,23 +83,79 @@ Value extractField(Emit &b, Value x, unsigned bit, unsigned width,
 }
 
 /// Each lane takes the bytes that its code is in, which two shifts cut out.
-Value Codes::gather(Emit &b, Value bytes, ArrayRef<int64_t> bitOf,
+Value Codes::gather(Emit &b, ArrayRef<Value> sources, ArrayRef<int64_t> bitOf,
                     unsigned laneBits) const {
   Type lane = b.getIntegerType(laneBits);
-  SmallVector<int64_t> order;
+  ByteOrder order;
   SmallVector<APInt> shifts;
-  for (int64_t bit : bitOf) {
-    int64_t first = bit / 8, last = (bit + width - 1) / 8;
-    for (unsigned byte = 0; byte < laneBits / 8; ++byte)
-      order.push_back(std::min(first + byte, last));
-    shifts.push_back(APInt(laneBits, laneBits - width - uint64_t(bit % 8)));
-  }
-  VectorType type = Emit::vectorOf(int64_t(bitOf.size()), lane);
-  Value fields = b.bitcast(b.shuffle(bytes, bytes, order), type);
+  for (int64_t bit : bitOf)
+    for (size_t source = 0; source < sources.size(); ++source) {
+      int64_t first = bit / 8, last = (bit + width - 1) / 8;
+      for (unsigned byte = 0; byte < laneBits / 8; ++byte)
+        order.emplace_back(source, std::min(first + byte, last));
+      shifts.push_back(APInt(laneBits, laneBits - width - uint64_t(bit % 8)));
+    }
+  VectorType type = Emit::vectorOf(int64_t(shifts.size()), lane);
+  Value fields = b.bitcast(gatherBytes(b, sources, order), type);
   Value highest = arith::ShLIOp::create(
       b, fields,
       arith::ConstantOp::create(b, DenseElementsAttr::get(type, shifts)));
   return b.shr(highest, laneBits - width);
+}
+
+/// The bytes of `order`. Those of two registers would cross 128 bits in ways
+/// that backends take many instructions for: each is copied to all 128 bits
+/// first.
+Value Codes::gatherBytes(Emit &b, ArrayRef<Value> sources,
+                         const ByteOrder &order) const {
+  constexpr int64_t kRegister = 16;
+  auto count = static_cast<int64_t>(order.size());
+  int64_t machine = std::min(count, 4 * target.lanes());
+  bool shuffles = target.lanes() >= 8 && machine % (2 * kRegister) == 0 &&
+                  llvm::all_of(sources, [](Value source) {
+                    return Emit::lanesOf(source) <= kRegister;
+                  });
+  if (sources.size() == 1 || !shuffles) {
+    Value all = sources.front();
+    int64_t second = Emit::lanesOf(all);
+    if (sources.size() > 1)
+      all = b.concat(all, sources[1]);
+    SmallVector<int64_t> bytes;
+    for (auto [source, byte] : order)
+      bytes.push_back(byte + (source ? second : 0));
+    return b.shuffle(all, all, bytes);
+  }
+  Value result;
+  for (int64_t begin = 0; begin < count; begin += machine) {
+    Value merged;
+    for (auto [number, source] : llvm::enumerate(sources)) {
+      SmallVector<int64_t> copies;
+      SmallVector<int8_t> from;
+      for (int64_t i = 0; i < machine; ++i) {
+        copies.push_back(i % kRegister < Emit::lanesOf(source)
+                             ? i % kRegister
+                             : vector::ShuffleOp::kPoisonIndex);
+        auto [ofSource, byte] = order[size_t(begin + i)];
+        from.push_back(ofSource == number ? static_cast<int8_t>(byte)
+                                          : kZeroByte);
+      }
+      Value bytes = shuffleBytes(
+          b, b.shuffle(source, source, copies),
+          constantVector(b, ArrayRef(from), machine, b.getI8Type()));
+      merged = merged ? b.bitOr(merged, bytes) : bytes;
+    }
+    result = result ? b.concat(result, merged) : merged;
+  }
+  return result;
+}
+
+/// Of each 128 bits of `bytes` those that `from` names; kZeroByte gives 0.
+Value Codes::shuffleBytes(Emit &b, Value bytes, Value from) {
+  int64_t count = Emit::lanesOf(bytes);
+  StringRef name = count == 64   ? "llvm.x86.avx512.pshuf.b.512"
+                   : count == 32 ? "llvm.x86.avx2.pshuf.b"
+                                 : "llvm.x86.ssse3.pshuf.b.128";
+  return callIntrinsic(b, bytes.getType(), name, {bytes, from});
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,21 +192,30 @@ Value Codes::floatsToF32(Emit &b, Value bytes) const {
   return b.toF32(b.bitcast(half, Emit::vectorOf(lanes, b.getF16Type())));
 }
 
+Value Codes::entriesFrom(Emit &b, int64_t begin, int64_t lanes) const {
+  if (!loaded)
+    return constantVector(b, ArrayRef(table).drop_front(size_t(begin)), lanes,
+                          b.getF32Type());
+  int64_t count = Emit::lanesOf(loaded);
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < lanes; ++i)
+    order.push_back((begin + i) % count);
+  return lanes == count && begin == 0 ? loaded
+                                      : b.shuffle(loaded, loaded, order);
+}
+
 /// table[index], bits above the index ignored.
 Value Codes::permute(Emit &b, Value index) const {
   constexpr int64_t kZmm = 16, kYmm = 8;
-  int64_t lanes = Emit::lanesOf(index);
-  auto entries = [&](size_t begin) {
-    return constantVector(b, ArrayRef(table).drop_front(begin), lanes,
-                          b.getF32Type());
-  };
+  int64_t lanes = Emit::lanesOf(index), count = int64_t(1) << width;
+  auto entries = [&](int64_t begin) { return entriesFrom(b, begin, lanes); };
   Type result = Emit::vectorOf(lanes, b.getF32Type());
-  bool isWide = table.size() > size_t(kYmm);
+  bool isWide = count > kYmm;
   if (target.lanes() == kZmm && lanes == kZmm)
     return callIntrinsic(b, result, "llvm.x86.avx512.permvar.sf.512",
                          {entries(0), index});
   if (target.lanes() >= kYmm && lanes == kYmm) {
-    auto permuted = [&](size_t begin) {
+    auto permuted = [&](int64_t begin) {
       return callIntrinsic(b, result, "llvm.x86.avx2.permps",
                            {entries(begin), index});
     };
@@ -157,10 +227,12 @@ Value Codes::permute(Emit &b, Value index) const {
                               b.splat(0, index.getType()));
     return arith::SelectOp::create(b, upper, permuted(kYmm), permuted(0));
   }
-  SmallVector<Value> constants;
-  for (float entry : table)
-    constants.push_back(b.splat(double(entry), lanes));
-  return select(b, index, constants);
+  SmallVector<Value> splats;
+  for (int64_t i = 0; i < count; ++i)
+    splats.push_back(
+        loaded ? b.splat(vector::ExtractOp::create(b, loaded, i), lanes)
+               : b.splat(double(table[size_t(i)]), lanes));
+  return select(b, index, splats);
 }
 
 /// entries[index], bits above the index ignored: the lowest bit halves the
@@ -189,7 +261,7 @@ Value Codes::toI16(Emit &b, Value x, unsigned bit, unsigned valid) const {
   int64_t lanes = Emit::lanesOf(x);
   if (looksUpBytes(lanes / 2)) {
     Value field = extractField(b, x, bit, width, /*isSigned=*/false, valid);
-    Value bytes = shuffleBytes(
+    Value bytes = lookUpIntegers(
         b, b.bitcast(field, Emit::vectorOf(2 * lanes, b.getI8Type())));
     return b.mask(b.bitcast(bytes, x.getType()), 0xff);
   }
@@ -210,18 +282,15 @@ Value Codes::lookUpBytes(Emit &b, Value words, unsigned index) const {
     fields |= field << (8 * byte);
   Value indices = b.mask(b.shr(words, index * width), fields);
   int64_t bytes = 4 * Emit::lanesOf(words);
-  return shuffleBytes(b,
-                      b.bitcast(indices, Emit::vectorOf(bytes, b.getI8Type())));
+  return lookUpIntegers(
+      b, b.bitcast(indices, Emit::vectorOf(bytes, b.getI8Type())));
 }
 
-Value Codes::shuffleBytes(Emit &b, Value bytes) const {
-  int64_t count = Emit::lanesOf(bytes);
-  StringRef name = count == 64   ? "llvm.x86.avx512.pshuf.b.512"
-                   : count == 32 ? "llvm.x86.avx2.pshuf.b"
-                                 : "llvm.x86.ssse3.pshuf.b.128";
-  return callIntrinsic(
-      b, bytes.getType(), name,
-      {constantVector(b, ArrayRef(integers), count, b.getI8Type()), bytes});
+Value Codes::lookUpIntegers(Emit &b, Value bytes) const {
+  return shuffleBytes(b,
+                      constantVector(b, ArrayRef(integers),
+                                     Emit::lanesOf(bytes), b.getI8Type()),
+                      bytes);
 }
 
 } // namespace kvc

@@ -33,8 +33,8 @@ public:
   int64_t bias = 0; ///< Of integer operands. 0: two's complement.
   double unit = 1;
 
-  bool isSigned() const { return bias == 0 && !format && table.empty(); }
-  bool isTable() const { return !table.empty(); }
+  bool isSigned() const { return bias == 0 && !format && !isTable(); }
+  bool isTable() const { return !table.empty() || loaded; }
   bool isFloat() const { return format != nullptr; }
   /// Whether some pattern of a code is no number.
   bool mayBeNaN() const;
@@ -43,8 +43,9 @@ public:
   /// as an operand: lanes of i16, or lanes of i32 as f32.
   Value toI16(Emit &b, Value x, unsigned bit, unsigned valid) const;
   Value toF32(Emit &b, Value x, unsigned bit, unsigned valid) const;
-  /// The codes at `bitOf` of `bytes`, zero-extended to lanes of 16 or 32 bits.
-  Value gather(Emit &b, Value bytes, ArrayRef<int64_t> bitOf,
+  /// The codes at `bitOf` of one or two vectors of bytes, zero-extended to
+  /// lanes of 16 or 32 bits; those of the second beside those of the first.
+  Value gather(Emit &b, ArrayRef<Value> sources, ArrayRef<int64_t> bitOf,
                unsigned laneBits) const;
   /// Integer codes that fill their lanes as f32.
   Value integersToF32(Emit &b, Value integers) const;
@@ -58,14 +59,22 @@ public:
   Value lookUpBytes(Emit &b, Value words, unsigned index) const;
 
 private:
+  /// `lanes` entries from `begin` on, round and round.
+  Value entriesFrom(Emit &b, int64_t begin, int64_t lanes) const;
   Value permute(Emit &b, Value index) const;
-  Value shuffleBytes(Emit &b, Value bytes) const;
+  Value lookUpIntegers(Emit &b, Value bytes) const;
+  /// Bytes as numbers of a source and of a byte in it.
+  using ByteOrder = SmallVector<std::pair<size_t, int64_t>>;
+  Value gatherBytes(Emit &b, ArrayRef<Value> sources,
+                    const ByteOrder &order) const;
+  static Value shuffleBytes(Emit &b, Value bytes, Value from);
   Value select(Emit &b, Value index, ArrayRef<Value> entries) const;
 
   const HostTarget &target;
   unsigned width = 0;
   const spec::FloatFormat *format = nullptr;
   SmallVector<float> table;
+  Value loaded; ///< A table that no attribute knows: a vector of entries.
   SmallVector<int8_t> integers; ///< Entries in units, with the bias.
 };
 

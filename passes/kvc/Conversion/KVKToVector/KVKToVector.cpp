@@ -84,8 +84,8 @@ private:
   static LogicalResult checkStorage(Operation *op) {
     using namespace kvc::kvk;
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<LoadOp, LoadRowOp, StoreRowOp, LoadMetaOp, LoadMetaRowOp,
-              StoreMetaOp>([](auto op) -> LogicalResult {
+        .Case<LoadOp, LoadRowOp, StoreRowOp, LoadMetaOp, LoadMetaTileOp,
+              LoadMetaRowOp, StoreMetaOp>([](auto op) -> LogicalResult {
           if (op.getStorageAttr())
             return success();
           return op.emitOpError("storage: expected it, got none: run "
@@ -134,6 +134,10 @@ private:
         })
         .Case([&](kvc::kvk::LoadMetaOp load) {
           load.replaceAllUsesWith(kvc::lowerLoadMeta(b, views, load));
+          return success();
+        })
+        .Case([&](kvc::kvk::LoadMetaTileOp load) {
+          kvc::lowerLoadMetaTile(b, views, load);
           return success();
         })
         .Case([&](kvc::kvk::LoadSchemeOp load) {

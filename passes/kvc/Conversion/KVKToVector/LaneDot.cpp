@@ -351,30 +351,28 @@ private:
                      llvm::function_ref<Value(int64_t index)> at, int64_t v,
                      int64_t step, int64_t unit) {
     const Codes &codes = tile->codes;
-    int64_t width = tile->region.order.width, bits = pass.lanes * width;
-    // Vectors of few bytes are loaded in twos.
-    int64_t together = bits < 32 && pass.vectors % 2 == 0 ? 2 : 1;
-    int64_t count = together * bits / 8;
-    bool isPair = dot.isInteger && unit > 1;
-    if (v % together == 0) {
-      auto loadBytes = [&](int64_t index) {
-        Value pointer = at(index);
-        prefetch(pointer, count, v, index);
-        return b.loadBytes(pointer, count);
-      };
-      crossing = loadBytes(step);
-      if (isPair)
-        crossing = b.concat(crossing, loadBytes(step + 1));
-    }
-    int64_t second = isPair ? 4 * Emit::lanesOf(crossing) : 0;
+    int64_t width = tile->region.order.width, count = pass.lanes * width / 8;
+    // One load instead of several where the pass has bytes to spare around
+    // those of the vector.
+    auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(uint64_t(count)));
+    int64_t behind = pass.vectors * count - v * count;
+    bool isOne = size <= pass.vectors * count &&
+                 (tile->order.isWholeRun || tile->order.run % pass.extent == 0);
+    int64_t before = isOne ? std::max<int64_t>(0, size - behind) : 0;
+    auto loadBytes = [&](int64_t index) {
+      Value pointer = at(index);
+      prefetch(pointer, count, v, index);
+      return isOne ? b.loadBytes(b.offset(pointer, b.index(-before)),
+                                 Emit::vectorOf(size, b.getI8Type()))
+                   : b.loadBytes(pointer, count);
+    };
+    Values sources{loadBytes(step)};
+    if (dot.isInteger) // The partner of a single code has weight 0.
+      sources.push_back(unit > 1 ? loadBytes(step + 1) : sources.front());
     SmallVector<int64_t> bitOf;
-    for (int64_t lane = 0; lane < pass.lanes; ++lane) {
-      int64_t bit = v % together * bits + lane * width;
-      bitOf.push_back(bit);
-      if (dot.isInteger) // The partner of a single code has weight 0.
-        bitOf.push_back(bit + second);
-    }
-    Value fields = codes.gather(b, crossing, bitOf, dot.isInteger ? 16 : 32);
+    for (int64_t lane = 0; lane < pass.lanes; ++lane)
+      bitOf.push_back(before * 8 + lane * width);
+    Value fields = codes.gather(b, sources, bitOf, dot.isInteger ? 16 : 32);
     return dot.isInteger ? codes.toI16(b, fields, 0, unsigned(width))
                          : codes.toF32(b, fields, 0, unsigned(width));
   }
@@ -409,7 +407,6 @@ private:
   Values words; ///< Words of the unit at hand, one per vector.
   /// What is looked up for each field of their bytes.
   SmallVector<Values> entries;
-  Value crossing; ///< Bytes of vectors that are loaded together.
 };
 
 } // namespace

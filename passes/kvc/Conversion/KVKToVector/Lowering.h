@@ -37,6 +37,7 @@ Value lowerLoadRow(Emit &b, CacheViews &views, kvk::LoadRowOp op);
 void lowerStoreRow(Emit &b, CacheViews &views, kvk::StoreRowOp op);
 Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op);
 Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op);
+void lowerLoadMetaTile(Emit &b, CacheViews &views, kvk::LoadMetaTileOp op);
 Value lowerLoadMetaRow(Emit &b, CacheViews &views, kvk::LoadMetaRowOp op);
 void lowerStoreMeta(Emit &b, CacheViews &views, kvk::StoreMetaOp op);
 

@@ -82,74 +82,143 @@ static Value narrowed(Emit &b, Value value, StoredMeta meta) {
 
 namespace {
 
-/// Loads the metadata of a run of tokens.
-class MetaVector {
+/// Loads the metadata of neighbouring tokens.
+class MetaTokens {
 public:
-  MetaVector(Emit &b, HeadRegion region, kvk::LoadMetaOp op)
-      : b(b), region(std::move(region)), op(op), meta(storedMeta(op)),
-        stored(storedType(b.getContext(), meta)),
-        count(cast<VectorType>(op.getType()).getDimSize(0)) {
+  template <typename Op>
+  MetaTokens(Emit &b, CacheViews &views, Op op, int64_t count, bool isUnaligned)
+      : b(b), region(regionOf(b, views, op)), token(op.getToken()),
+        valid(op.getValid()), meta(storedMeta(op)),
+        stored(storedType(b.getContext(), meta)), count(count) {
     int64_t page = *op.getPage(), run = 1;
     for (const layout::Digit &digit : op.getStorageAttr().getStorage().addr) {
       if (digit.dim != 't' || digit.place != run)
         break;
       run *= digit.count;
     }
-    isRun = run > 1 && !op.getUnaligned();
+    isRun = run > 1 && !isUnaligned;
     // A piece lies in one page; a run is loaded whole, other tokens in eights.
-    width = op.getUnaligned() ? 1
-            : isRun           ? std::gcd(count, run)
-                              : std::gcd(std::gcd(count, page), int64_t(8));
+    width = isUnaligned ? 1
+            : isRun     ? std::gcd(count, run)
+                        : std::gcd(std::gcd(count, page), int64_t(8));
   }
 
-  Value load() {
+  /// All tokens of a block.
+  Value load(Value block) {
     if (width == count)
-      return piece(b.index(0));
+      return piece(b.index(0), block);
     Value buffer = b.scratch(count, b.getF32Type());
     b.storeVector(b.splat(0.0, count), buffer, b.index(0));
-    b.loop(b.index(0), op.getValid(), width,
-           [&](Value begin) { b.storeVector(piece(begin), buffer, begin); });
+    b.loop(b.index(0), valid, width, [&](Value begin) {
+      b.storeVector(piece(begin, block), buffer, begin);
+    });
     return b.loadVector(buffer, b.index(0), count);
   }
 
+  /// All tokens of all blocks, a row for each.
+  void loadInto(Value into, int64_t blocks) {
+    bool isTogether = !isRun && blocksLieTogether(blocks);
+    int64_t whole = isTogether ? blocks / kTogether * kTogether : 0;
+    b.loop(b.index(0), valid, width, [&](Value begin) {
+      if (!isTogether) {
+        b.loop(b.index(0), b.index(blocks), 1, [&](Value block) {
+          b.storeVector(piece(begin, block), into, {block, begin});
+        });
+        return;
+      }
+      b.loop(b.index(0), b.index(whole), kTogether,
+             [&](Value block) { storePieces(into, begin, block, kTogether); });
+      if (whole < blocks)
+        storePieces(into, begin, b.index(whole), blocks - whole);
+    });
+    // What no piece has reached.
+    b.loop(b.mul(b.ceilDiv(valid, width), width), b.index(count), width,
+           [&](Value begin) {
+             b.loop(b.index(0), b.index(blocks), 1, [&](Value block) {
+               b.storeVector(b.splat(0.0, width), into, {block, begin});
+             });
+           });
+  }
+
 private:
-  /// Tokens [begin, begin + width) of the result, of which the first is valid.
-  Value piece(Value begin) {
-    const PageBytes &order = region.order;
-    Value pointer =
-        b.offset(region.tokenPointer(b, b.add(op.getToken(), begin)),
-                 order.bytes(b, 'b', op.getBlock()));
-    Value loaded;
-    if (isRun) {
-      loaded = b.loadBytes(pointer, Emit::vectorOf(width, stored));
-    } else {
-      // As integers: a lone bfloat is no legal value, and one that lives across
-      // a branch would be widened and converted back by a library call.
-      Type bits = b.getIntegerType(stored.getIntOrFloatBitWidth());
-      SmallVector<Value> elements;
-      for (int64_t i = 0; i < width; ++i)
-        elements.push_back(
-            b.loadBytes(b.offset(pointer, b.index(order.bytes('t', i))), bits));
-      loaded = b.bitcast(vector::FromElementsOp::create(
-                             b, Emit::vectorOf(width, bits), elements),
-                         Emit::vectorOf(width, stored));
-    }
-    SmallVector<int32_t> numbers =
-        llvm::to_vector(llvm::seq<int32_t>(0, width));
+  /// Blocks of a token that are loaded as one vector, of 16 bytes at most where
+  /// they are f16.
+  static constexpr int64_t kTogether = 8;
+
+  bool blocksLieTogether(int64_t blocks) const {
+    int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
+    return region.order.bytes('b', blocks - 1) == (blocks - 1) * bytes;
+  }
+
+  Value pointerTo(Value begin, Value block) {
+    return b.offset(region.tokenPointer(b, b.add(token, begin)),
+                    region.order.bytes(b, 'b', block));
+  }
+
+  // As integers: a lone bfloat is no legal value, and one that lives across a
+  // branch would be widened and converted back by a library call.
+  Type bits() { return b.getIntegerType(stored.getIntOrFloatBitWidth()); }
+
+  /// `loaded` as f32, 0 where tokens are not valid. Element i is of token
+  /// `begin` + i modulo `width`.
+  Value validOnly(Value loaded, Value begin) {
+    int64_t lanes = Emit::lanesOf(loaded);
+    SmallVector<int32_t> numbers;
+    for (int64_t i = 0; i < lanes; ++i)
+      numbers.push_back(static_cast<int32_t>(i % width));
     Value number = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(Emit::vectorOf(width, b.getI32Type()),
+        b, DenseElementsAttr::get(Emit::vectorOf(lanes, b.getI32Type()),
                                   ArrayRef(numbers)));
-    Value left = arith::IndexCastOp::create(b, b.getI32Type(),
-                                            b.sub(op.getValid(), begin));
+    Value left =
+        arith::IndexCastOp::create(b, b.getI32Type(), b.sub(valid, begin));
     Value isValid = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number,
-                                          b.splat(left, width));
+                                          b.splat(left, lanes));
     return arith::SelectOp::create(b, isValid, widened(b, loaded, meta),
-                                   b.splat(0.0, width));
+                                   b.splat(0.0, lanes));
+  }
+
+  /// Tokens [begin, begin + width) of a block, of which the first is valid.
+  Value piece(Value begin, Value block) {
+    Value pointer = pointerTo(begin, block);
+    if (isRun)
+      return validOnly(b.loadBytes(pointer, Emit::vectorOf(width, stored)),
+                       begin);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < width; ++i)
+      elements.push_back(b.loadBytes(
+          b.offset(pointer, b.index(region.order.bytes('t', i))), bits()));
+    return validOnly(b.bitcast(vector::FromElementsOp::create(
+                                   b, Emit::vectorOf(width, bits()), elements),
+                               Emit::vectorOf(width, stored)),
+                     begin);
+  }
+
+  /// The same of `blocks` blocks from `block` on: a row for each token is
+  /// loaded, and each halving of the rows puts one bit of the token's number
+  /// below that of the block.
+  void storePieces(Value into, Value begin, Value block, int64_t blocks) {
+    Value pointer = pointerTo(begin, block);
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < width; ++i)
+      rows.push_back(
+          b.loadBytes(b.offset(pointer, b.index(region.order.bytes('t', i))),
+                      Emit::vectorOf(blocks, bits())));
+    while (rows.size() > 1) {
+      size_t half = rows.size() / 2;
+      for (size_t i = 0; i < half; ++i)
+        rows[i] = b.interleave({rows[i], rows[i + half]});
+      rows.truncate(half);
+    }
+    Value all = validOnly(
+        b.bitcast(rows.front(), Emit::vectorOf(blocks * width, stored)), begin);
+    for (int64_t i = 0; i < blocks; ++i)
+      b.storeVector(b.slice(all, i * width, width), into,
+                    {b.add(block, i), begin});
   }
 
   Emit &b;
   HeadRegion region;
-  kvk::LoadMetaOp op;
+  Value token, valid;
   StoredMeta meta;
   Type stored;
   int64_t count, width;
@@ -159,14 +228,21 @@ private:
 } // namespace
 
 Value lowerLoadMeta(Emit &b, CacheViews &views, kvk::LoadMetaOp op) {
+  if (auto vector = dyn_cast<VectorType>(op.getType()))
+    return MetaTokens(b, views, op, vector.getDimSize(0), op.getUnaligned())
+        .load(op.getBlock());
   HeadRegion region = regionOf(b, views, op);
-  if (isa<VectorType>(op.getType()))
-    return MetaVector(b, std::move(region), op).load();
   Value pointer = b.offset(region.tokenPointer(b, op.getToken()),
                            region.order.bytes(b, 'b', op.getBlock()));
   StoredMeta meta = storedMeta(op);
   return widened(b, b.loadBytes(pointer, storedType(b.getContext(), meta)),
                  meta);
+}
+
+void lowerLoadMetaTile(Emit &b, CacheViews &views, kvk::LoadMetaTileOp op) {
+  ArrayRef<int64_t> shape = op.getInto().getType().getShape();
+  MetaTokens(b, views, op, shape[1], /*isUnaligned=*/false)
+      .loadInto(op.getInto(), shape[0]);
 }
 
 Value lowerLoadScheme(Emit &b, CacheViews &views, kvk::LoadSchemeOp op) {

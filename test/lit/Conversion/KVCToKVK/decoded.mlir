@@ -31,6 +31,7 @@ func.func @floats(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, strided<[?, ?
 
 // CHECK-LABEL: func.func @integers
 // CHECK-SAME: kvc.operands = "i16"
+// CHECK:         kvk.load_meta_tile %{{.*}} valid %{{.*}} into %{{.*}} : !kvc.cache<#s> into memref<2x64xf32>
 // CHECK:         kvk.quantize_rows
 // CHECK:         scf.for
 // CHECK:           %[[X:.*]] = kvk.load %{{.*}} : !kvc.cache<#s> to !kvk.tile<64x16xi4, #kvc.dims<t, c>>

@@ -67,3 +67,20 @@ func.func @wide(%cache: !kvc.cache<#wide>, %head: index, %token: index, %valid: 
   kvc.store_rows %y, %out[%token] valid %valid : tensor<8x576xf32, #kvc.dims<t, c>>, memref<?x576xf32>
   return
 }
+
+// A dot reads codes of a loaded table where they lie.
+// CHECK-LABEL: func.func @dot
+// CHECK-SAME: kvc.operands = "f32"
+// CHECK: %[[TABLE:.*]] = kvk.load_scheme {{.*}} {field = "table", {{.*}} to vector<4xf32>
+// CHECK: %[[X:.*]] = kvk.load %{{.*}} : !kvc.cache<#given> to !kvk.tile<64x16xi2, #kvc.dims<t, c>>
+// CHECK-NEXT: %[[K:.*]] = kvk.widen %[[X]] table %[[TABLE]] : vector<4xf32> : {{.*}} to !kvk.tile<64x16xf32, #kvc.dims<t, c>>
+// CHECK-NEXT: kvk.dot %{{.*}}, %[[K]] into %{{.*}} {contract = "c"}
+func.func @dot(%cache: !kvc.cache<#given>, %mem: memref<?x?x16xf32, strided<[?, ?, 1]>>, %scores: memref<?x64xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 1 : memref<?x?x16xf32, strided<[?, ?, 1]>> to tensor<4x16xf32, #kvc.dims<r, c>>
+  %table = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "table"} : !kvc.cache<#given> to tensor<4xf32, #kvc.dims<n>>
+  %u = kvc.load_codes %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#given> to tensor<64x16xi8, #kvc.dims<t, c>>
+  %x = kvc.gather %u from %table : tensor<64x16xi8, #kvc.dims<t, c>>, tensor<4xf32, #kvc.dims<n>> to tensor<64x16xf32, #kvc.dims<t, c>>
+  %s = kvc.contract %q, %x : tensor<4x16xf32, #kvc.dims<r, c>>, tensor<64x16xf32, #kvc.dims<t, c>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  kvc.store_partial %s, %scores[%row to %end] : tensor<4x64xf32, #kvc.dims<r, t>>, memref<?x64xf32>
+  return
+}

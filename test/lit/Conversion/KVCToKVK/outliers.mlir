@@ -33,12 +33,12 @@ func.func @find(%cache: !kvc.cache<#s>, %mem: memref<?x?x64xf16, strided<[?, ?, 
 }
 
 // CHECK-LABEL: func.func @patch
-// CHECK: kvk.load_meta %{{.*}} {kind = #kvk.meta<outlier_index>, tensor = #kvc.tensor<key>} : !kvc.cache<#s> to vector<64xf32>
-// CHECK: kvk.load_meta %{{.*}} {kind = #kvk.meta<outlier_value>, tensor = #kvc.tensor<key>} : !kvc.cache<#s> to vector<64xf32>
+// CHECK: kvk.load_meta_tile %{{.*}} into %[[NUMBERS:.*]] {kind = #kvk.meta<outlier_index>, tensor = #kvc.tensor<key>} : !kvc.cache<#s> into memref<2x64xf32>
+// CHECK: kvk.load_meta_tile %{{.*}} into %[[VALUES:.*]] {kind = #kvk.meta<outlier_value>, tensor = #kvc.tensor<key>} : !kvc.cache<#s> into memref<2x64xf32>
 // CHECK: scf.for %[[T:.*]] = %c0 to %{{.*}} step %c1
 // CHECK:   vector.store %{{.*}}, %[[ROW:.*]][%c0] : memref<64xf32>, vector<64xf32>
 // CHECK:   scf.for %[[O:.*]] = %c0 to %c2
-// CHECK:     %[[NUMBER:.*]] = memref.load %{{.*}}[%[[O]], %[[T]]] : memref<2x64xf32>
+// CHECK:     %[[NUMBER:.*]] = memref.load %[[NUMBERS]][%[[O]], %[[T]]] : memref<2x64xf32>
 // CHECK:     %[[HERE:.*]] = arith.cmpi ult, %[[CHANNEL:.*]], %c64
 // CHECK:     scf.if %[[HERE]]
 // CHECK:       memref.store %{{.*}}, %[[ROW]][%[[CHANNEL]]]

@@ -42,3 +42,51 @@ func.func @between(%in: memref<?x?x64xf32>, %out: memref<?x64xf32>, %row: index,
   kvc.store_partial %y, %out[%row to %end] : tensor<4x64xf32, #kvc.dims<r, d>>, memref<?x64xf32>
   return
 }
+
+// Weights of a rotated query: their largest is compared with the channels as they
+// were before the rotation, which are the rotated ones rotated again.
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 16}>, io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "int8", scale = {tokens = 1, channels = "all", dtype = "f16"}, rotate = 16}>, value = #kvc.scheme<{codec = "f16"}>>
+
+// CHECK-LABEL: func.func @weights
+// CHECK:         kvk.quantize_rows %[[ROWS:[^ ]*]] into
+// CHECK:         scf.for
+// CHECK:           vector.load %[[ROWS]]
+// CHECK-COUNT-4:   arith.subf
+// CHECK:           vector.store %{{.*}}, %[[GIVEN:[a-z0-9_]*]][%{{.*}}, %c0]
+// CHECK:         %[[MATTERS:.*]] = scf.for {{.*}} -> (i1)
+// CHECK:           %[[WEIGHTS:.*]] = vector.load %[[ROWS]]
+// CHECK:           %[[SIZES:.*]] = math.absf %[[WEIGHTS]]
+// CHECK:           vector.reduction <maxnumf>, %[[SIZES]]
+// CHECK:           vector.load %[[GIVEN]]
+// CHECK:           vector.reduction <add>
+// CHECK:         scf.if %[[MATTERS]]
+func.func @weights(%cache: !kvc.cache<#s>, %mem: memref<?x?x16xf16, strided<[?, ?, 1]>>, %scores: memref<?x64xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x16xf16, strided<[?, ?, 1]>> to tensor<4x16xf32, #kvc.dims<r, c>>
+  %h = kvc.rotate %q {block = 16} : tensor<4x16xf32, #kvc.dims<r, c>>
+  %u = kvc.load_codes %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x16xi8, #kvc.dims<t, c>>
+  %f = arith.sitofp %u : tensor<64x16xi8, #kvc.dims<t, c>> to tensor<64x16xf32, #kvc.dims<t, c>>
+  %s = kvc.contract %h, %f : tensor<4x16xf32, #kvc.dims<r, c>>, tensor<64x16xf32, #kvc.dims<t, c>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  kvc.store_partial %s, %scores[%row to %end] : tensor<4x64xf32, #kvc.dims<r, t>>, memref<?x64xf32>
+  return
+}
+
+// With a factor of each rotated channel nothing says how large the others were:
+// what rounding left always counts.
+// CHECK-LABEL: func.func @scaled_weights
+// CHECK:         kvk.quantize_rows
+// CHECK-NOT:     vector.reduction
+// CHECK:         kvk.quantize_rows
+// CHECK-COUNT-2: kvk.dot
+func.func @scaled_weights(%cache: !kvc.cache<#s>, %mem: memref<?x?x16xf16, strided<[?, ?, 1]>>, %scores: memref<?x64xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
+  %two = arith.constant dense<2.0> : tensor<4x16xf32, #kvc.dims<r, c>>
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x16xf16, strided<[?, ?, 1]>> to tensor<4x16xf32, #kvc.dims<r, c>>
+  %h = kvc.rotate %q {block = 16} : tensor<4x16xf32, #kvc.dims<r, c>>
+  %g = arith.mulf %h, %two : tensor<4x16xf32, #kvc.dims<r, c>>
+  %u = kvc.load_codes %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x16xi8, #kvc.dims<t, c>>
+  %f = arith.sitofp %u : tensor<64x16xi8, #kvc.dims<t, c>> to tensor<64x16xf32, #kvc.dims<t, c>>
+  %s = kvc.contract %g, %f : tensor<4x16xf32, #kvc.dims<r, c>>, tensor<64x16xf32, #kvc.dims<t, c>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  kvc.store_partial %s, %scores[%row to %end] : tensor<4x64xf32, #kvc.dims<r, t>>, memref<?x64xf32>
+  return
+}

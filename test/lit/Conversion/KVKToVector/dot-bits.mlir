@@ -30,19 +30,26 @@ func.func @key(%cache: !kvc.cache<#spec>, %w: memref<1x64xi16>, %s: memref<1x64x
   return
 }
 
-// Two tokens are paired: their bytes in one vector, codes of the same channel in
-// one lane of 32 bits. Eight lanes have three bytes a token, so two vectors are
-// loaded together.
+// Two tokens are paired: codes of the same channel in one lane of 32 bits. Lanes
+// have six or three bytes a token, which one load brings along with neighbours',
+// for the last vector with those before it. Each 128 bits take from a copy of
+// them, one half of the lanes for each token.
 // CHECK-LABEL: func.func @value(
-// VNNI-COUNT-2: llvm.load {{.*}} : !llvm.ptr -> vector<4xi8>
+// VNNI-DAG: %[[EVEN:.*]] = arith.constant dense<[0, 0, -128, -128, 0, 0, -128, -128, 0, 1, -128, -128, {{.*}}]> : vector<64xi8>
+// VNNI-DAG: %[[ODD:.*]] = arith.constant dense<[-128, -128, 0, 0, -128, -128, 0, 0, -128, -128, 0, 1, {{.*}}]> : vector<64xi8>
+// VNNI-DAG: arith.constant dense<[2, 2, -128, -128, 2, 2, -128, -128, 2, 3, -128, -128, {{.*}}]> : vector<64xi8>
+// VNNI: %[[A:.*]] = llvm.load {{.*}} : !llvm.ptr -> vector<8xi8>
+// VNNI: %[[B:.*]] = llvm.load {{.*}} : !llvm.ptr -> vector<8xi8>
+// VNNI: %[[COPIES:.*]] = vector.shuffle %[[A]], %[[A]] [0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, {{.*}}]
+// VNNI: %[[FIRST:.*]] = llvm.call_intrinsic "llvm.x86.avx512.pshuf.b.512"(%[[COPIES]], %[[EVEN]])
+// VNNI: %[[OTHERS:.*]] = vector.shuffle %[[B]], %[[B]]
+// VNNI: %[[SECOND:.*]] = llvm.call_intrinsic "llvm.x86.avx512.pshuf.b.512"(%[[OTHERS]], %[[ODD]])
+// VNNI: arith.ori %[[FIRST]], %[[SECOND]] : vector<64xi8>
 // VNNI: llvm.call_intrinsic "llvm.x86.avx512.vpdpwssd.512"
-// AVX2: llvm.load {{.*}} : !llvm.ptr -> vector<4xi8>
-// AVX2: llvm.load {{.*}} : !llvm.ptr -> vector<2xi8>
-// AVX2: llvm.load {{.*}} : !llvm.ptr -> vector<4xi8>
-// AVX2: llvm.load {{.*}} : !llvm.ptr -> vector<2xi8>
-// AVX2: %[[TWO:.*]] = vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : vector<8xi8>, vector<8xi8>
-// AVX2: vector.shuffle %[[TWO]], %[[TWO]] [0, 0, 8, 8, 0, 0, 8, 8, 0, 1, 8, 9, {{.*}}]
-// AVX2: vector.shuffle %[[TWO]], %[[TWO]] [3, 3, 11, 11, 3, 3, 11, 11, 3, 4, 11, 12, {{.*}}]
+// AVX2-DAG: arith.constant dense<[1, 1, -128, -128, 1, 1, -128, -128, 1, 2, -128, -128, {{.*}}]> : vector<32xi8>
+// AVX2-COUNT-2: llvm.load {{.*}} : !llvm.ptr -> vector<4xi8>
+// AVX2-COUNT-2: llvm.call_intrinsic "llvm.x86.avx2.pshuf.b"
+// AVX2: arith.ori {{.*}} : vector<32xi8>
 func.func @value(%cache: !kvc.cache<#spec>, %w: memref<1x64xi16>, %o: memref<1x64xf32>, %h: index, %t: index, %n: index) {
   %c0 = arith.constant 0 : index
   %x = kvk.load %cache[%h, %t] valid %n channels %c0 {tensor = #kvc.tensor<value>, storage = #rows, page = 64 : i64} : !kvc.cache<#spec> to !codes

@@ -669,3 +669,82 @@ func.func @load_meta_row_c4(%c: !kvc.cache<#s>, %i: index) {
     storage = #kvk.storage<width = 32, addr = [t0, t1, t2, t3]>} : !kvc.cache<#s> to vector<16xf32>
   return
 }
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 8, value_is_key = [0, 64]}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_tile_c1(%c: !kvc.cache<#s>, %i: index, %m: memref<1x64xf32>) {
+  // expected-error@+1 {{'kvk.load_meta_tile' op tensor: the spec has no value, its value is the key}}
+  kvk.load_meta_tile %c[%i, %i] valid %i into %m {tensor = #kvc.tensor<value>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [b0, t0, t1, t2, t3]>} : !kvc.cache<#s> into memref<1x64xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 32, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = 16, dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_tile_c2(%c: !kvc.cache<#s>, %i: index, %m: memref<2x64xf32>) {
+  // expected-error@+1 {{'kvk.load_meta_tile' op kind: the part has no zero}}
+  kvk.load_meta_tile %c[%i, %i] valid %i into %m {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [b0, t0, t1, t2, t3]>} : !kvc.cache<#s> into memref<2x64xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 32, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = 16, dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_tile_c3(%c: !kvc.cache<#s>, %i: index, %m: memref<4x64xf32>) {
+  // expected-error@+1 {{'kvk.load_meta_tile' op into: expected shape [B = 2, T], got 'memref<4x64xf32>'}}
+  kvk.load_meta_tile %c[%i, %i] valid %i into %m {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 16, addr = [b0, t0, t1, t2, t3]>} : !kvc.cache<#s> into memref<4x64xf32>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 32, kv_heads = 2, q_heads = 8}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {channels = 16, dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}}>>
+func.func @load_meta_tile_c4(%c: !kvc.cache<#s>, %i: index, %m: memref<2x64xf32>) {
+  // expected-error@+1 {{'kvk.load_meta_tile' op storage: expected width 16, got 32}}
+  kvk.load_meta_tile %c[%i, %i] valid %i into %m {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16,
+    storage = #kvk.storage<width = 32, addr = [b0, t0, t1, t2, t3]>} : !kvc.cache<#s> into memref<2x64xf32>
+  return
+}
+
+// -----
+
+func.func @widen_c5(%x: !kvk.tile<64x16xi8, #kvc.dims<t, c>>, %t: vector<16xf32>) {
+  // expected-error@+1 {{'kvk.widen' op entries: expected source elements of 2 to 4 bits and f32 result elements, got 'i8' and 'f32'}}
+  %0 = kvk.widen %x table %t : vector<16xf32> : !kvk.tile<64x16xi8, #kvc.dims<t, c>> to !kvk.tile<64x16xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c5_integers(%x: !kvk.tile<64x16xi2, #kvc.dims<t, c>>, %t: vector<4xf32>) {
+  // expected-error@+1 {{'kvk.widen' op entries: expected source elements of 2 to 4 bits and f32 result elements, got 'i2' and 'i16'}}
+  %0 = kvk.widen %x table %t : vector<4xf32> : !kvk.tile<64x16xi2, #kvc.dims<t, c>> to !kvk.tile<64x16xi16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c5_bias(%x: !kvk.tile<64x16xi2, #kvc.dims<t, c>>, %t: vector<4xf32>) {
+  // expected-error@+1 {{'kvk.widen' op entries: expected no bias, no format and no table}}
+  %0 = kvk.widen %x table %t : vector<4xf32> {bias = 2 : i64} : !kvk.tile<64x16xi2, #kvc.dims<t, c>> to !kvk.tile<64x16xf32, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c5_count(%x: !kvk.tile<64x16xi2, #kvc.dims<t, c>>, %t: vector<8xf32>) {
+  // expected-error@+1 {{'kvk.widen' op entries: expected 4, got 8}}
+  %0 = kvk.widen %x table %t : vector<8xf32> : !kvk.tile<64x16xi2, #kvc.dims<t, c>> to !kvk.tile<64x16xf32, #kvc.dims<t, c>>
+  return
+}

@@ -95,6 +95,10 @@ func.func @rows(%cache: !kvc.cache<#int4>, %kv_head: index, %t: index, %c0: inde
   // CHECK: kvk.load_meta %{{.*}}[%{{.*}}, %{{.*}}] block %{{.*}} valid %{{.*}} {kind = #kvk.meta<zero>, page = 64 : i64, storage = #[[META]], tensor = #kvc.tensor<key>} : !kvc.cache<#int> to vector<64xf32>
   %many = kvk.load_meta %cache[%kv_head, %t] block %b valid %n
     {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, storage = #meta, page = 64} : !kvc.cache<#int4> to vector<64xf32>
+  %rows = memref.alloca() : memref<4x64xf32>
+  // CHECK: kvk.load_meta_tile %{{.*}}[%{{.*}}, %{{.*}}] valid %{{.*}} into %{{.*}} {kind = #kvk.meta<zero>, page = 64 : i64, storage = #[[META]], tensor = #kvc.tensor<key>} : !kvc.cache<#int> into memref<4x64xf32>
+  kvk.load_meta_tile %cache[%kv_head, %t] valid %n into %rows
+    {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, storage = #meta, page = 64} : !kvc.cache<#int4> into memref<4x64xf32>
   // CHECK: kvk.store_meta %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] block %{{.*}} {kind = #kvk.meta<zero>, page = 64 : i64, storage = #[[META]], tensor = #kvc.tensor<key>} : f32, !kvc.cache<#int>
   kvk.store_meta %s, %cache[%kv_head, %t] block %b
     {tensor = #kvc.tensor<key>, kind = #kvk.meta<zero>, storage = #meta, page = 64} : f32, !kvc.cache<#int4>
