@@ -13,6 +13,7 @@
 #include "Expect.h"
 #include "kvc/Test/Floats.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -53,29 +54,27 @@ constexpr const char *kRaw = R"({"codec": "f32"})";
 constexpr const char *kCodes =
     R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f32"}})";
 
-void checkExtreme(kvc_compiler *compiler, const Extreme &extreme,
-                  const char *query, const std::string &scheme) {
-  const std::string text =
-      std::string(R"({"kvc": 1, "name": "extremes", "attention": )"
-                  R"({"q_heads": 4, "kv_heads": 2, "head_dim": 32, )") +
-      extreme.attention + R"(}, "io": {"query": ")" + query + R"("}, "key": )" +
-      scheme + R"(, "value": )" + scheme + "}";
+/// Runs a spec on inputs that `change` has been at.
+void checkChanged(kvc_compiler *compiler, const std::string &attention,
+                  const char *query, const std::string &scheme,
+                  const std::function<void(Inputs &)> &change) {
+  const std::string text = R"({"kvc": 1, "name": "extremes", "attention": )"
+                           R"({"q_heads": 4, "kv_heads": 2, "head_dim": 32, )" +
+                           attention + R"(}, "io": {"query": ")" + query +
+                           R"("}, "key": )" + scheme + R"(, "value": )" +
+                           scheme + "}";
   SCOPED_TRACE(text);
   const auto spec = spec::parseSpec(text);
   ASSERT_TRUE(spec) << spec.error().str();
   const Lengths lengths[] = {{1, 70}, {5, 9}};
   Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 3);
-  const FloatFormat &format = spec->io.query == spec::DType::F32 ? kF32 : kBF16;
-  auto multiply = [&](std::vector<float> &values, double factor) {
-    for (float &x : values)
-      x = roundTo(format, x * factor);
-  };
-  multiply(inputs.q, extreme.query);
-  multiply(inputs.k, extreme.key);
-  multiply(inputs.v, extreme.value);
-  if (extreme.slope != 0)
-    for (float &x : inputs.slopes)
-      x = extreme.slope;
+  change(inputs);
+  const FloatFormat &format = spec->io.query == spec::DType::F32   ? kF32
+                              : spec->io.query == spec::DType::F16 ? kF16
+                                                                   : kBF16;
+  for (std::vector<float> *values : {&inputs.q, &inputs.k, &inputs.v})
+    for (float &x : *values)
+      x = roundTo(format, x);
   const Answer expected = answer(*spec, inputs);
   const std::string target = "host";
   kvc_compile_options options = testOptionsFor(target);
@@ -88,6 +87,22 @@ void checkExtreme(kvc_compiler *compiler, const Extreme &extreme,
   EXPECT_EQ(
       wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),
       std::vector<std::string>());
+}
+
+void checkExtreme(kvc_compiler *compiler, const Extreme &extreme,
+                  const char *query, const std::string &scheme) {
+  auto multiply = [](std::vector<float> &values, double factor) {
+    for (float &x : values)
+      x = static_cast<float>(x * factor);
+  };
+  checkChanged(compiler, extreme.attention, query, scheme, [&](Inputs &inputs) {
+    multiply(inputs.q, extreme.query);
+    multiply(inputs.k, extreme.key);
+    multiply(inputs.v, extreme.value);
+    if (extreme.slope != 0)
+      for (float &x : inputs.slopes)
+        x = extreme.slope;
+  });
 }
 
 class Extremes : public testing::TestWithParam<Extreme> {};
@@ -149,6 +164,30 @@ TEST_P(LargeQueries, StayWithinTheBounds) {
       R"({"codec": "lut", "table": [-1, -0.5, 0.25, 1], "zero": "mid", "scale": {"tokens": 1, "channels": 8, "dtype": "f32"}})"};
   for (const char *scheme : f32Schemes)
     checkExtreme(compiler.get(), GetParam(), "f32", scheme);
+}
+
+/// Queries and keys each have a channel that stands out, and not the same one.
+/// Products of rotated channels are as large as |q| |k|, their sum is not.
+TEST(RotatedKeys, MayBeLargeInOtherChannelsThanQueries) {
+  const CompilerHandle compiler = createCompiler();
+  auto enlarge = [](float factor) {
+    return [factor](Inputs &inputs) {
+      for (size_t i = 0; i < inputs.q.size(); i += 32)
+        inputs.q[i + 3] *= factor;
+      for (size_t i = 0; i < inputs.k.size(); i += 32)
+        inputs.k[i + 17] *= factor;
+    };
+  };
+  const char *const schemes[] = {
+      R"({"codec": "int8", "rotate": 32, "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}})",
+      R"({"codec": "int4", "zero": "code", "rotate": 16, "scale": {"tokens": 1, "channels": 16, "dtype": "f16"}})",
+      R"({"codec": "int8", "rotate": 32, "scale": {"tokens": "all", "static": true, "channels": 1, "dtype": "f32"}})"};
+  for (const char *scheme : schemes)
+    checkChanged(compiler.get(), R"("scale": 0.001)", "f16", scheme,
+                 enlarge(5000));
+  // Roundings of f32 reach the bound of f32 queries a tenth of the way there.
+  checkChanged(compiler.get(), R"("scale": 0.01)", "f32", schemes[0],
+               enlarge(500));
 }
 
 INSTANTIATE_TEST_SUITE_P(Numbers, LargeQueries,

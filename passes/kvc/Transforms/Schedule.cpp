@@ -13,9 +13,10 @@
 // where groups and vectors are the register blocking of a dot: rows beyond one
 // group widen the operands once more, and a weight that is loaded meets
 // `vectors` of them. Keys that products read from a panel are made anew for
-// each tile of rows. The fewest rows within kSlack of the cheapest win, because
-// what the formula leaves out (scratch in the first-level cache, keys that a
-// tile visits for its last row alone) grows with the rows.
+// each tile of rows; of prefill, which may have few rows, that is left out. The
+// fewest rows within kSlack of the cheapest win, because what the formula
+// leaves out (scratch in the first-level cache, keys that a tile visits for its
+// last row alone) grows with the rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -153,7 +154,7 @@ private:
     bool isPrefill = kind && kind.getValue() == "prefill";
     const spec::Spec &spec = op.getCache().getType().getSpec();
     int64_t group = spec.attention.group();
-    double keys = keyCost(spec);
+    double keys = isPrefill ? 0 : keyCost(spec);
     SmallVector<RowCost> costs =
         candidates(target, keys, isPrefill ? 0 : group);
     double best = llvm::min_element(costs, [](auto &a, auto &b) {

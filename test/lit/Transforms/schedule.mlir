@@ -84,3 +84,43 @@ kvc.attention_spec @many #many
 // NARROW: kvc.attend {{.*}} {tile_rows = 16 : i64
 // NARROW: kvc.attend {{.*}} {tile_rows = 8 : i64
 // NARROW: kvc.attend {{.*}} {tile_rows = 16 : i64
+
+// -----
+
+// Keys that are values too are made from codes once for each tile of rows, which
+// pays off over more of them; raw ones are read where they lie. Rows of prefill
+// may be few.
+
+#codes = #kvc.spec<name = "codes",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 1, q_heads = 128, value_is_key = "all"}>,
+  io = #kvc.io<{query = "bf16"}>, key = #kvc.scheme<{codec = "fp8_e4m3", scale = {tokens = 1, channels = "all", dtype = "f32"}}>>
+kvc.attention_spec @codes #codes
+
+// CHECK-LABEL: func.func @decode(
+// CHECK: kvc.attend {{.*}} {tile_rows = 64 : i64
+// CHECK-LABEL: func.func @prefill(
+// CHECK: kvc.attend {{.*}} {tile_rows = 16 : i64
+
+// -----
+
+#raw = #kvc.spec<name = "raw",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 1, q_heads = 128, value_is_key = "all"}>,
+  io = #kvc.io<{query = "bf16"}>, key = #kvc.scheme<{codec = "bf16"}>>
+kvc.attention_spec @raw #raw
+
+// CHECK-LABEL: func.func @decode(
+// CHECK: kvc.attend {{.*}} {tile_rows = 16 : i64
+
+// -----
+
+// RoPE turns them, too.
+
+#rope = #kvc.spec<name = "rope",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 1, q_heads = 128}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16", rope = {style = "half", dims = 64}}>, value = #kvc.scheme<{codec = "f16"}>>
+kvc.attention_spec @rope #rope
+
+// CHECK-LABEL: func.func @decode(
+// CHECK: kvc.attend {{.*}} {tile_rows = 128 : i64
+// CHECK-LABEL: func.func @prefill(
+// CHECK: kvc.attend {{.*}} {tile_rows = 16 : i64
