@@ -139,8 +139,11 @@ std::optional<Range> Device::find(uint64_t address, uint64_t bytes) const {
 }
 
 bool Device::isDeviceAddress(uint64_t address) const {
+  // Between the two the host may have memory, under sanitizers for one.
   const Guard guard(rangesLock);
-  return address >= sim::kSharedWindow && address < end;
+  return (address >= sim::kSharedWindow &&
+          address < sim::kFunctionWindow + sim::kWindowBytes) ||
+         (address >= sim::kGlobalBase && address < end);
 }
 
 uint64_t Device::usedBytes() const {
