@@ -252,7 +252,9 @@ void kvc::addBenchCommand(CLI::App &app) {
   addFlag(command, "--presets", options->presets,
           "Time all presets too, over 8/8 heads of 128 channels; those whose "
           "value is their key over 128/1 heads of bf16.");
-  addDevice(command, options->device);
+  addDevice(command, options->device,
+            "host, the default. sim, cuda and cuda:N are known and refused: "
+            "they are not timed yet.");
   addIntegers(command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");
   addIntegers(command, "--batch", options->batches, 1, 65536,

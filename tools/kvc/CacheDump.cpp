@@ -7,6 +7,7 @@
 #include "kvc/CacheDump.h"
 
 #include "kvc/CommandLine.h"
+#include "kvc/DeviceBytes.h"
 #include "kvc/Inputs.h"
 #include "kvc/Layout/PageLayout.h"
 
@@ -78,9 +79,11 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
   if (spec->layout.order != spec::Order::Ggml &&
       spec->layout.order != spec::Order::Token)
     return;
+  const layout::TargetFamily family = engine.device()
+                                          ? layout::TargetFamily::Nvptx
+                                          : layout::TargetFamily::Host;
   auto regionsOf = [&](spec::Tensor tensor) {
-    return layout::pageLayout(*spec, tensor, layout::TargetFamily::Host)
-        .regions.size();
+    return layout::pageLayout(*spec, tensor, family).regions.size();
   };
   const size_t keyRegions = regionsOf(spec::Tensor::Key),
                first = which == KVC_KEY ? 0 : keyRegions,
@@ -92,7 +95,7 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
   const int64_t record =
       layout::tensorStrides(
           *spec, which == KVC_KEY ? spec::Tensor::Key : spec::Tensor::Value,
-          layout::TargetFamily::Host, 64)
+          family, 64)
           .record;
   int64_t rows = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
@@ -112,8 +115,9 @@ void CacheDump::addRecords(const std::string &name, kvc_tensor which) {
                             return a.base < b.base;
                           });
     rows += tokens;
-    const auto *data = reinterpret_cast<const std::byte *>(begin.base);
-    bytes.insert(bytes.end(), data, data + tokens * heads * record);
+    const size_t before = bytes.size();
+    bytes.resize(before + size_t(tokens * heads * record));
+    fetchBytes(engine.device(), begin.base, std::span(bytes).subspan(before));
   }
   list.push_back(namedTensor(name, DType::U8, {rows, heads * record}, bytes));
 }

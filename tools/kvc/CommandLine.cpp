@@ -109,8 +109,9 @@ std::string kvc::parseDevice(const std::string &text) {
 
 void kvc::checkDevice(const std::string &device) {
   if (device != "host")
-    throw Failure("--device: expected host, the only one of this build, got " +
-                  inQuotes(device));
+    throw Failure(
+        "--device: expected host, the only one of this command, got " +
+        inQuotes(device));
 }
 
 CLI::App &kvc::addCommand(CLI::App &app, const std::string &name,
@@ -122,13 +123,12 @@ CLI::App &kvc::addCommand(CLI::App &app, const std::string &name,
   return *command;
 }
 
-void kvc::addDevice(CLI::App &command, std::string &device) {
+void kvc::addDevice(CLI::App &command, std::string &device,
+                    const std::string &help) {
   addParsed(
       command, "--device",
       [&device](const std::string &text) { device = parseDevice(text); },
-      "NAME",
-      "host, the default. sim, cuda and cuda:N are known and refused: "
-      "this build has the host only.");
+      "NAME", help);
 }
 
 namespace {

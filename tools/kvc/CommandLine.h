@@ -69,7 +69,7 @@ CLI::App &addCommand(CLI::App &app, const std::string &name,
 enum class Need { Optional, Required };
 
 /// Declares `--device`.
-void addDevice(CLI::App &command, std::string &device);
+void addDevice(CLI::App &command, std::string &device, const std::string &help);
 
 /// Declare options, or positional arguments, that are paths, never empty ones.
 void addFile(CLI::App &command, const std::string &option, std::string &path,

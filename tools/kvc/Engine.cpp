@@ -6,6 +6,7 @@
 
 #include "kvc/Engine.h"
 
+#include "kvc/DeviceBytes.h"
 #include "kvc/Timing.h"
 
 #include <algorithm>
@@ -71,7 +72,9 @@ std::string joinSpec(const SplitSpec &parts, const std::string &place) {
 }
 
 Engine::Engine(kvc_compiler *compiler, std::string_view spec,
-               const std::string &place, const kvc_compile_options &options) {
+               const std::string &place, const kvc_compile_options &options,
+               const kvc_device *device)
+    : onDevice(device) {
   Diag diag;
   kvc_jit_module *compiled = nullptr;
   diag.check(kvc_compile_jit(compiler, spec.data(), spec.size(), &options, diag,
@@ -118,6 +121,7 @@ CacheHandle Engine::createCache(const BatchInputs &inputs, bool poison) const {
   options.struct_size = sizeof(options);
   options.spec = specHandle;
   options.flags = poison ? KVC_CACHE_POISON : 0;
+  options.device = onDevice;
   // Each sequence's last block may be part empty; paged caches have a null
   // page, and no cache is empty.
   const bool paged = specInfo.layout == KVC_PAGED;
@@ -190,9 +194,11 @@ double Engine::append(const BatchInputs &inputs, kvc_cache *cache,
     batch.num_sequences = count;
     batch.token_start = starts.data();
     batch.sequences = sequences.data();
-    batch.key.data = key.data();
-    batch.value.data = value.data();
+    const DeviceBytes keyThere(onDevice, key), valueThere(onDevice, value);
+    batch.key.data = keyThere.data();
+    batch.value.data = valueThere.data();
     diag.check(kvc_run_append(moduleHandle.get(), &batch, threads, diag));
+    waitFor(onDevice);
     for (int64_t i = 0; i < count; ++i)
       diag.check(kvc_cache_commit(cache, sequences[i], fresh[i], diag));
     microseconds += watch.microseconds();
@@ -215,6 +221,7 @@ Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
   options.num_sequences = count;
   options.queries = queries.data();
   options.lengths = lengths.data();
+  options.device = onDevice;
   kvc_plan *planned = nullptr;
   diag.check(kvc_plan_create(&options, diag, &planned));
   const PlanHandle plan(planned);
@@ -231,16 +238,27 @@ Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
   batch.num_sequences = count;
   batch.token_start = inputs.queryStarts.data();
   batch.sequences = sequences.data();
-  batch.query.data = inputs.q.bytes.data();
-  batch.alibi_slopes =
-      inputs.alibiSlopes.empty() ? nullptr : inputs.alibiSlopes.data();
-  batch.sink_logits =
-      inputs.sinkLogits.empty() ? nullptr : inputs.sinkLogits.data();
-  const kvc_out_rows out{outputs.out.bytes.data(), 0, 0},
-      lse{outputs.lse.data(), 0, 0};
+  const DeviceBytes query(onDevice, inputs.q.bytes),
+      slopes(onDevice, std::as_bytes(std::span(inputs.alibiSlopes))),
+      sinks(onDevice, std::as_bytes(std::span(inputs.sinkLogits)));
+  const std::span<std::byte> outBytes = outputs.out.bytes,
+                             lseBytes =
+                                 std::as_writable_bytes(std::span(outputs.lse));
+  const DeviceBytes outThere(onDevice, outBytes), lseThere(onDevice, lseBytes);
+  batch.query.data = query.data();
+  batch.alibi_slopes = inputs.alibiSlopes.empty()
+                           ? nullptr
+                           : static_cast<const float *>(slopes.data());
+  batch.sink_logits = inputs.sinkLogits.empty()
+                          ? nullptr
+                          : static_cast<const float *>(sinks.data());
+  const kvc_out_rows out{outThere.data(), 0, 0}, lse{lseThere.data(), 0, 0};
   const Stopwatch watch;
   diag.check(kvc_run_attend(plan.get(), &batch, threads, diag, &out, &lse));
+  waitFor(onDevice);
   outputs.microseconds = watch.microseconds();
+  outThere.fetch(outBytes);
+  lseThere.fetch(lseBytes);
   return outputs;
 }
 

@@ -70,9 +70,11 @@ struct Dump {
 
 class Engine {
 public:
-  /// Compiles `spec` (JSON or MLIR), called `place` in messages.
+  /// Compiles `spec` (JSON or MLIR), called `place` in messages, for `device`
+  /// (null: the host), which outlives it.
   Engine(kvc_compiler *compiler, std::string_view spec,
-         const std::string &place, const kvc_compile_options &options);
+         const std::string &place, const kvc_compile_options &options,
+         const kvc_device *device = nullptr);
 
   const kvc_spec *spec() const { return specHandle; }
   const kvc_spec_info &info() const { return specInfo; }
@@ -104,7 +106,10 @@ public:
             const BatchInputs &inputs, kvc_tensor tensor,
             const kvc_parallel_for *threads) const;
 
+  const kvc_device *device() const { return onDevice; }
+
 private:
+  const kvc_device *onDevice = nullptr;
   JitHandle jit;
   ModuleHandle moduleHandle;
   const kvc_spec *specHandle = nullptr;

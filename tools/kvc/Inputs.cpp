@@ -16,6 +16,46 @@ namespace kvc {
 
 namespace {
 
+/// An element's bits, and those of the type's infinity and of its sign.
+uint32_t bitsOf(const std::byte *element, kvc_dtype dtype) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, element, size_t(bytesOf(dtype)));
+  return bits;
+}
+uint32_t infinityOf(kvc_dtype dtype) {
+  return dtype == KVC_F32 ? 0x7F800000u : dtype == KVC_F16 ? 0x7C00u : 0x7F80u;
+}
+uint32_t signOf(kvc_dtype dtype) {
+  return dtype == KVC_F32 ? 0x80000000u : 0x8000u;
+}
+
+/// convert, but NaN stays NaN and infinity infinity.
+Values convertAny(std::span<const std::byte> data, kvc_dtype from,
+                  kvc_dtype to) {
+  const auto step = size_t(bytesOf(from));
+  std::vector<std::byte> finite(data.begin(), data.end());
+  std::vector<std::pair<size_t, uint32_t>> others; ///< Index, bits in `to`.
+  for (size_t at = 0; at < data.size(); at += step) {
+    const uint32_t bits = bitsOf(data.data() + at, from);
+    const uint32_t magnitude = bits & (signOf(from) - 1);
+    if (magnitude < infinityOf(from))
+      continue;
+    // A quiet NaN has the fraction's highest bit.
+    const uint32_t quiet = (infinityOf(to) >> 1) & ~infinityOf(to);
+    others.emplace_back(at / step,
+                        infinityOf(to) |
+                            (magnitude > infinityOf(from) ? 1 | quiet : 0) |
+                            (bits & signOf(from) ? signOf(to) : 0));
+    std::memset(finite.data() + at, 0, step);
+  }
+  Values values = convert("", finite.data(), from,
+                          static_cast<int64_t>(data.size() / step), to);
+  for (const auto &[index, bits] : others)
+    std::memcpy(values.bytes.data() + index * size_t(bytesOf(to)), &bits,
+                size_t(bytesOf(to)));
+  return values;
+}
+
 class Reader {
 public:
   Reader(const std::string &path, const safetensors::File &file)
@@ -51,7 +91,8 @@ public:
   }
 
   Values rows(const std::string &name, int64_t tokens, int64_t heads,
-              int64_t channels, kvc_dtype to) const {
+              int64_t channels, kvc_dtype to,
+              NonFinite nonFinite = NonFinite::Refused) const {
     const safetensors::Tensor &tensor = find(name);
     const int64_t expected[] = {tokens, heads, channels};
     if (!isFloat(tensor) || !std::ranges::equal(tensor.shape, expected))
@@ -61,6 +102,8 @@ public:
     // Foreign files need not align their tensors.
     const std::vector<std::byte> aligned(tensor.data.begin(),
                                          tensor.data.end());
+    if (nonFinite == NonFinite::Kept)
+      return convertAny(aligned, from, to);
     try {
       return convert(name, aligned.data(), from, tokens * heads * channels, to);
     } catch (const Failure &failure) {
@@ -138,7 +181,7 @@ static void readSchemeValues(const Reader &reader, const kvc_spec *spec,
 }
 
 BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle,
-                       const std::string &schemeFile) {
+                       const std::string &schemeFile, NonFinite nonFinite) {
   const kvc_spec_info spec = specInfoOf(specHandle);
   safetensors::Expected<safetensors::File> file = safetensors::read(path);
   if (!file)
@@ -156,10 +199,11 @@ BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle,
                                      " as cu_seqlens_q has");
   const int64_t queries = inputs.queries(), keys = inputs.keys();
   inputs.q = reader.rows("q", queries, spec.q_heads, spec.head_dim, spec.query);
-  inputs.k = reader.rows("k", keys, spec.kv_heads, spec.head_dim, spec.query);
+  inputs.k = reader.rows("k", keys, spec.kv_heads, spec.head_dim, spec.query,
+                         nonFinite);
   if (!spec.value_is_key)
-    inputs.v =
-        reader.rows("v", keys, spec.kv_heads, spec.value_dim, spec.query);
+    inputs.v = reader.rows("v", keys, spec.kv_heads, spec.value_dim, spec.query,
+                           nonFinite);
   if (spec.alibi)
     inputs.alibiSlopes = reader.perHead("alibi_slopes", spec.q_heads, false);
   if (spec.sink_logits)

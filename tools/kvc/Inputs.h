@@ -13,12 +13,16 @@
 
 namespace kvc {
 
+/// What becomes of NaN and infinity among k and v: only the host refuses them.
+enum class NonFinite { Refused, Kept };
+
 /// Reads q, k, v, cu_seqlens_q, cu_seqlens_kv and the inputs that the spec asks
 /// for; checks shapes, types, lengths and that every number is finite; converts
 /// q, k and v to io.query. Ranges of schemes' inputs are left to the cache.
 /// Where `schemeFile` is not empty, the inputs of schemes come from there.
 BatchInputs readInputs(const std::string &path, const kvc_spec *spec,
-                       const std::string &schemeFile = {});
+                       const std::string &schemeFile = {},
+                       NonFinite nonFinite = NonFinite::Refused);
 
 /// The attention that a file's q, k and v are of, its queries in the type of q.
 AttentionShape shapeOfInputs(const std::string &path);

@@ -12,6 +12,7 @@
 #include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
+#include "kvc/RunDevice.h"
 #include "kvc/Targets.h"
 
 #include <limits>
@@ -78,20 +79,22 @@ void run(const RunOptions &options) {
                              : &files.open("--dump-cache", options.dumpCache);
   OutputFile *statsFile =
       options.stats.empty() ? nullptr : &files.open("--stats", options.stats);
-  checkDevice(options.device);
   if (!options.fastMath.empty())
     throw Failure("--fast-math: not lowered yet: " + options.fastMath);
 
   Progress progress("run");
   progress.begin("compiling " + options.spec);
+  const Threads threads(options.threads);
+  const RunDevice device(options.device, threads.count());
   const CompilerHandle compiler = createCompiler();
-  const std::string target = options.cpu.empty() ? "host" : options.cpu;
+  const std::string target =
+      options.cpu.empty() ? device.target() : options.cpu;
   const Engine engine(compiler.get(), readFile(options.spec), options.spec,
-                      compileOptionsFor(target));
+                      compileOptionsFor(target), device.get());
   progress.begin("reading " + options.inputs);
   const BatchInputs inputs =
-      readInputs(options.inputs, engine.spec(), options.schemeInputs);
-  const Threads threads(options.threads);
+      readInputs(options.inputs, engine.spec(), options.schemeInputs,
+                 device.get() ? NonFinite::Kept : NonFinite::Refused);
   const CacheHandle cache = engine.createCache(inputs, options.poison);
   std::vector<kvc_sequence> sequences;
   progress.begin("appending " + std::to_string(inputs.keys()) + " tokens");
@@ -157,7 +160,8 @@ void kvc::addRunCommand(CLI::App &app) {
           "writes it; default: --inputs.");
   addFile(command, "--output", options->output,
           "Gets out and lse (safetensors).", Need::Required);
-  addDevice(command, options->device);
+  addDevice(command, options->device,
+            "host, the default; sim, a simulated H100; cuda, cuda:N");
   addInteger(command, "--append-chunk", options->appendChunk, 1,
              std::numeric_limits<int64_t>::max(),
              "Append at most N tokens of every sequence per call; default: all "

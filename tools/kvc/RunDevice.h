@@ -1,0 +1,37 @@
+//===- RunDevice.h - The device that --device names -------------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TOOLS_RUNDEVICE_H
+#define KVC_TOOLS_RUNDEVICE_H
+
+#include "kvc/device.h"
+
+#include <string>
+
+namespace kvc {
+
+class RunDevice {
+public:
+  /// "host", "sim", "cuda" or "cuda:N"; `threads` of the host for "sim".
+  RunDevice(const std::string &name, int64_t threads);
+  RunDevice(const RunDevice &) = delete;
+  RunDevice &operator=(const RunDevice &) = delete;
+  ~RunDevice();
+
+  /// Null: the host.
+  const kvc_device *get() const { return device; }
+  /// What to compile for: the best that the compiler has for the device.
+  const std::string &target() const { return targetName; }
+
+private:
+  kvc_device *device = nullptr;
+  kvc_status (*free)(kvc_device *device) = nullptr;
+  std::string targetName = "host";
+};
+
+} // namespace kvc
+
+#endif // KVC_TOOLS_RUNDEVICE_H
