@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Sim/Decoder.h"
-#include "kvc/Sim/Parser.h"
+#include "kvc/Sim/Decode/Decoder.h"
+#include "kvc/Sim/Syntax/Parser.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -10,7 +10,7 @@
 #include "kvc/Json.h"
 #include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Count/Report.h"
-#include "kvc/Sim/ObserverList.h"
+#include "kvc/Sim/Machine/ObserverList.h"
 
 namespace kvc {
 

@@ -9,7 +9,7 @@
 
 #include "PtxText.h"
 
-#include "kvc/Sim/Decoder.h"
+#include "kvc/Sim/Decode/Decoder.h"
 
 namespace kvc::test {
 

@@ -7,7 +7,7 @@
 #ifndef KVC_TEST_UNIT_SIM_PTXTEXT_H
 #define KVC_TEST_UNIT_SIM_PTXTEXT_H
 
-#include "kvc/Sim/Parser.h"
+#include "kvc/Sim/Syntax/Parser.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #ifndef KVC_TEST_UNIT_SIM_SAMPLES_H
 #define KVC_TEST_UNIT_SIM_SAMPLES_H
 
-#include "kvc/Sim/Table.h"
+#include "kvc/Sim/Instructions/Table.h"
 
 namespace kvc::test {
 

@@ -6,7 +6,7 @@
 
 #include "Programs.h"
 
-#include "kvc/Sim/Flow.h"
+#include "kvc/Sim/Decode/Flow.h"
 
 #include <algorithm>
 #include <map>

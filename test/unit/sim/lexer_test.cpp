@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Sim/Lexer.h"
+#include "kvc/Sim/Syntax/Lexer.h"
 
 #include <gtest/gtest.h>
 #include <vector>

@@ -7,7 +7,7 @@
 #include "PtxText.h"
 #include "Samples.h"
 
-#include "kvc/Sim/SpecialRegisters.h"
+#include "kvc/Sim/Instructions/SpecialRegisters.h"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Sim/Types.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <gtest/gtest.h>
 

@@ -316,6 +316,46 @@ TEST_F(CheckTest, ACopyOverWhatOthersReadIsARace) {
              "cp.async.wait_all;\n");
 }
 
+TEST_F(CheckTest, SourcesOfCopiesAreReadByTheLanesThatCopy) {
+  // 16 lanes of a warp copy what 64 threads have written, by rows or not.
+  const std::string write = "st.global.b32 [%rd3], %r0;\n";
+  // What other lanes of the warp have written: a row, or parts of two.
+  for (const std::string offset : {"+64", "+72"})
+    for (const std::string size : {", 4", ", 8, 4"}) {
+      const std::string bytes(1, size[2]);
+      const std::string copy =
+          "setp.lt.u32 %p2, %r0, 16;\nmul.wide.u32 %rd6, %r0, " + bytes +
+          ";\nadd.s64 %rd6, %rd0, %rd6;\nmad.lo.u32 %r9, %r0, " + bytes +
+          ", %r1;\n@%p2 cp.async.ca.shared.global [%r9], [%rd6" + offset + "]" +
+          size + ";\ncp.async.wait_all;\n";
+      expectNone(write + "bar.sync 0;\n" + copy);
+      const auto &found = check(write + copy);
+      ASSERT_FALSE(found.empty());
+      EXPECT_EQ(found[0].kind, Kind::Race);
+      EXPECT_NE(found[0].message.find("cp.async.ca"), std::string::npos);
+      EXPECT_NE(found[0].message.find("st.global.b32"), std::string::npos);
+    }
+}
+
+TEST_F(CheckTest, LongPipelinesForgetWhatHasArrived) {
+  // Two buffers, one copy always on its way.
+  const std::string loop =
+      "mov.b32 %r9, 0;\n" + kCopy +
+      "L: xor.b32 %r10, %r9, 1;\nand.b32 %r10, %r10, 1;\n"
+      "mad.lo.u32 %r10, %r10, 1024, %r3;\n"
+      "cp.async.ca.shared.global [%r10], [%rd3], 4;\n"
+      "cp.async.commit_group;\ncp.async.wait_group 1;\n"
+      "and.b32 %r11, %r9, 1;\nmad.lo.u32 %r11, %r11, 1024, %r3;\n"
+      "ld.shared.b32 %r12, [%r11];\nadd.u32 %r9, %r9, 1;\n"
+      "setp.lt.u32 %p2, %r9, 40;\n@%p2 bra L;\n";
+  expectNone(loop);
+  // The last copy went to the first buffer.
+  expectOne(Kind::Async, {"ld.shared.b32", "cp.async.ca"},
+            loop + "ld.shared.b32 %r13, [%r3];\n");
+  expectNone(loop + "ld.shared.b32 %r13, [%r3+1024];\n");
+  expectNone(loop + "cp.async.wait_all;\nld.shared.b32 %r13, [%r3];\n");
+}
+
 //===----------------------------------------------------------------------===//
 // Undefined values
 //===----------------------------------------------------------------------===//
@@ -623,7 +663,7 @@ TEST_F(CheckTest, PrintsAreNoAccesses) {
 TEST_F(CheckTest, FaultsAreFindings) {
   const auto &found = check("ld.global.b32 %r5, [%rd3+4096];\n");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, Kind::Fault);
+  EXPECT_EQ(found[0].kind, Kind::Bounds);
   EXPECT_NE(found[0].message.find("\"a\""), std::string::npos)
       << found[0].message;
 }

@@ -14,7 +14,7 @@
 #include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Check/Contraction.h"
 #include "kvc/Sim/Count/Counter.h"
-#include "kvc/Sim/ObserverList.h"
+#include "kvc/Sim/Machine/ObserverList.h"
 
 #include <cmath>
 #include <ctime>

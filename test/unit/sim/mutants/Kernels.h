@@ -7,7 +7,7 @@
 #ifndef KVC_TEST_UNIT_SIM_MUTANTS_KERNELS_H
 #define KVC_TEST_UNIT_SIM_MUTANTS_KERNELS_H
 
-#include "kvc/Sim/Observer.h"
+#include "kvc/Sim/Machine/Observer.h"
 
 #include <functional>
 

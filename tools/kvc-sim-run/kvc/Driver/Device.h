@@ -16,7 +16,7 @@
 #include "kvc/Driver/Objects.h"
 #include "kvc/Driver/Reports.h"
 #include "kvc/Driver/Settings.h"
-#include "kvc/Sim/Diagnostics.h"
+#include "kvc/Sim/Syntax/Diagnostics.h"
 
 namespace kvc::driver {
 

@@ -9,7 +9,7 @@
 
 #include "kvc/Driver/Settings.h"
 #include "kvc/Sim/Check/Checker.h"
-#include "kvc/Sim/ObserverList.h"
+#include "kvc/Sim/Machine/ObserverList.h"
 
 #include <mutex>
 

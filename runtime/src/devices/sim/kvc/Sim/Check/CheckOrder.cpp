@@ -320,6 +320,7 @@ void Checker::onMbarrierPhase(uint64_t block, uint64_t offset) {
   // A phase hears of the phases before it through those who waited for them.
   mbarrier.complete = std::move(mbarrier.arrived);
   mbarrier.arrived = {};
+  forgetCopies(state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,6 +334,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
   record.block = warp.block;
   record.warp = uint16_t(warp.warp);
   record.at = at;
+  const LaneMask rows = orderSources(state, record, copy);
   eachLane(copy.lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
     const uint64_t from = copy.sources[lane], to = copy.destinations[lane];
@@ -340,7 +342,7 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
     record.lanes = LaneMask(1) << lane;
     record.time = state.clocks.now();
     copyShadow(state, warp, at, copy, lane);
-    if (read > 0)
+    if (read > 0 && !(rows >> lane & 1))
       race(state, record, copy.from, true, false, from, read);
     if (bytes == 0)
       return;
@@ -373,6 +375,33 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
       if (word < state.onTheWay.size())
         state.onTheWay[word] = static_cast<uint32_t>(state.copies.size());
   });
+}
+
+/// Lanes whose sources fill rows of global memory are judged together: these.
+/// Rows of shared memory are read in other pieces than they are written in.
+LaneMask Checker::orderSources(BlockState &state, AccessRecord record,
+                               const AsyncCopy &copy) {
+  if (copy.from != MemorySpace::Global || copy.isBulk)
+    return 0;
+  MemoryAccess access;
+  access.bytes = copy.bytes[std::countr_zero(copy.lanes)];
+  access.addresses = copy.sources;
+  eachLane(copy.lanes, [&](unsigned lane) {
+    access.lanes |= LaneMask(copy.sourceBytes[lane] == access.bytes) << lane;
+  });
+  record.time = state.clocks.now();
+  record.step = uint8_t(access.bytes);
+  LaneMask judged = 0;
+  for (LaneMask rest = access.lanes; rest != 0; rest &= rest - 1) {
+    record.lanes = lanesOnRow(access, rest);
+    if (record.lanes == 0 ||
+        !globalRaces.accessRow(state.clocks, record, true, false,
+                               copy.sources[std::countr_zero(rest)], nullptr))
+      continue;
+    judged |= record.lanes;
+    rest &= ~record.lanes | (rest & (~rest + 1));
+  }
+  return judged;
 }
 
 /// The data is there: written by the thread that has waited, now.
@@ -414,6 +443,29 @@ void Checker::waitForGroups(BlockState &state, const WarpInfo &warp,
     if (isAll || (copy.group < closed && closed - copy.group > keep))
       finish(state, warp.block, copy);
   }
+  forgetCopies(state);
+}
+
+/// Where some copies are always on their way, those that have arrived would
+/// become ever more.
+void Checker::forgetCopies(BlockState &state) {
+  constexpr size_t few = 256;
+  if (state.copies.size() < few + 2 * state.copiesOnTheWay)
+    return;
+  size_t kept = 0;
+  for (size_t i = 0; i < state.copies.size(); ++i) {
+    const Copy &copy = state.copies[i];
+    if (copy.isDone)
+      continue;
+    const auto before = static_cast<uint32_t>(i) + 1;
+    const auto after = static_cast<uint32_t>(++kept);
+    for (uint64_t word = copy.to / 4; word <= (copy.to + copy.bytes - 1) / 4;
+         ++word)
+      if (word < state.onTheWay.size() && state.onTheWay[word] == before)
+        state.onTheWay[word] = after;
+    state.copies[after - 1] = copy;
+  }
+  state.copies.resize(kept);
 }
 
 void Checker::checkOnTheWay(BlockState &state, const WarpInfo &warp,

@@ -7,6 +7,7 @@
 #include "kvc/Sim/Check/Checker.h"
 
 #include "kvc/Sim/Check/Lanes.h"
+#include "kvc/Sim/Check/UndefinedResults.h"
 
 #include <algorithm>
 
@@ -125,7 +126,7 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
     if (hasTrait(inst.family, kDecides) && !isTogether)
       checkOperands(state, warp, at, lanes);
     if (!isTogether && !hasTrait(inst.family, kElsewhere))
-      registers.run(warp, at, lanes);
+      runUndefined(registers, *launch.program, warp, at, lanes);
     switch (inst.family) {
     case Family::Call:
       passParams(state, warp, at, lanes);
@@ -185,7 +186,8 @@ void Checker::onWarpSync(const WarpInfo &warp, uint32_t at, LaneMask members) {
   if (hasTrait(inst.family, kDecides))
     checkOperands(state, warp, at, members);
   if (inst.family != Family::LdMatrix && inst.family != Family::StMatrix)
-    state.registers[warp.warp].run(warp, at, members);
+    runUndefined(state.registers[warp.warp], *launch.program, warp, at,
+                 members);
 }
 
 void Checker::onAccess(const WarpInfo &warp, uint32_t at,

@@ -163,7 +163,10 @@ private:
   // Copies.
   void checkOnTheWay(BlockState &state, const WarpInfo &warp, uint32_t at,
                      const MemoryAccess &access);
+  LaneMask orderSources(BlockState &state, AccessRecord record,
+                        const AsyncCopy &copy);
   void finish(BlockState &state, uint64_t block, Copy &copy);
+  void forgetCopies(BlockState &state);
   void waitForGroups(BlockState &state, const WarpInfo &warp, uint32_t at,
                      LaneMask lanes);
 

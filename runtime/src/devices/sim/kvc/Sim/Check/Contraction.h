@@ -13,7 +13,7 @@
 #ifndef KVC_SIM_CHECK_CONTRACTION_H
 #define KVC_SIM_CHECK_CONTRACTION_H
 
-#include "kvc/Sim/Syntax.h"
+#include "kvc/Sim/Syntax/Syntax.h"
 
 #include <string>
 

@@ -7,7 +7,7 @@
 #ifndef KVC_SIM_CHECK_FINDING_H
 #define KVC_SIM_CHECK_FINDING_H
 
-#include "kvc/Sim/Observer.h"
+#include "kvc/Sim/Machine/Observer.h"
 
 namespace kvc::sim {
 

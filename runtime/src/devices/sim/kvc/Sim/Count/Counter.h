@@ -14,7 +14,7 @@
 #define KVC_SIM_COUNT_COUNTER_H
 
 #include "kvc/Sim/Count/TouchedBytes.h"
-#include "kvc/Sim/Observer.h"
+#include "kvc/Sim/Machine/Observer.h"
 
 #include <array>
 

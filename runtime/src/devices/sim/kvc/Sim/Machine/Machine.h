@@ -12,11 +12,11 @@
 #ifndef KVC_SIM_MACHINE_MACHINE_H
 #define KVC_SIM_MACHINE_MACHINE_H
 
-#include "kvc/Sim/Decoder.h"
+#include "kvc/Sim/Decode/Decoder.h"
 #include "kvc/Sim/Machine/Memory.h"
+#include "kvc/Sim/Machine/Observer.h"
 #include "kvc/Sim/Numerics/Approx.h"
 #include "kvc/Sim/Numerics/TensorCore.h"
-#include "kvc/Sim/Observer.h"
 
 #include <functional>
 #include <map>

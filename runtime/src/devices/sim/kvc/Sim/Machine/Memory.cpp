@@ -6,7 +6,7 @@
 
 #include "kvc/Sim/Machine/Memory.h"
 
-#include "kvc/Sim/Observer.h"
+#include "kvc/Sim/Machine/Observer.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Sim/Machine/State.h"
-#include "kvc/Sim/Parser.h"
+#include "kvc/Sim/Syntax/Parser.h"
 
 #include <algorithm>
 #include <bit>

@@ -23,7 +23,7 @@
 #define KVC_SIM_NUMERICS_APPROX_H
 
 #include "kvc/Sim/Numerics/Row.h"
-#include "kvc/Sim/Types.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <optional>
 #include <span>

@@ -18,7 +18,7 @@
 
 #include "kvc/Sim/Numerics/FloatFormat.h"
 #include "kvc/Sim/Numerics/Row.h"
-#include "kvc/Sim/Types.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <optional>
 

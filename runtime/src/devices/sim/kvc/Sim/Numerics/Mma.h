@@ -20,7 +20,7 @@
 #include "kvc/Sim/Numerics/Fragment.h"
 #include "kvc/Sim/Numerics/MmaRows.h"
 #include "kvc/Sim/Numerics/TensorCore.h"
-#include "kvc/Sim/Types.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <memory>
 #include <optional>
