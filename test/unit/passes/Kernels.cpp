@@ -19,6 +19,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace kvc;
@@ -289,6 +290,36 @@ Sequence::Sequence(const spec::Spec &spec, const Lengths &lengths,
             inputs.q),
       slopes({int64_t(inputs.slopes.size())}, inputs.slopes),
       sinks({int64_t(inputs.sinks.size())}, inputs.sinks) {}
+
+/// Kernels hold constants as f32. This is the attention whose exact constants
+/// are theirs, so that the rest can be compared to the last digits.
+static spec::Attention asLowered(spec::Attention attention) {
+  if (attention.softcap) {
+    double outer = float(*attention.softcap * std::numbers::log2e),
+           inner = float(attention.scale * (1.0 / *attention.softcap));
+    attention.softcap = outer / std::numbers::log2e;
+    attention.scale = inner * *attention.softcap;
+  } else {
+    attention.scale =
+        float(attention.scale * std::numbers::log2e) / std::numbers::log2e;
+  }
+  return attention;
+}
+
+Reference kvc::test::referenceOf(const Sequence &sequence) {
+  spec::Attention attention = asLowered(sequence.attention());
+  attention.sinkLogits = false;
+  const Inputs &inputs = sequence.inputs;
+  return attend(attention, sequence.spec.key.rope,
+                {inputs.q, sequence.answer.k.x, sequence.answer.v.x, inputs.cuQ,
+                 inputs.cuKv, inputs.slopes, inputs.sinks});
+}
+
+HostArray kvc::test::lowered(HostArray lse) {
+  for (double &x : lse.values)
+    x *= double(float(std::numbers::ln2)) / std::numbers::ln2;
+  return lse;
+}
 
 /// Runs one kernel; what it reports is a failure of the test.
 static void runKernel(func::FuncOp kernel, std::vector<Argument> arguments) {

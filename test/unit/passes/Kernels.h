@@ -114,6 +114,12 @@ public:
   HostArray query, slopes, sinks;
 };
 
+/// The attention of f64 whose constants are the kernels' own, without sink
+/// logits, which join in the merge.
+Reference referenceOf(const Sequence &sequence);
+/// A reference's logarithms as kernels give them: log2 times ln 2 as f32.
+HostArray lowered(HostArray lse);
+
 /// Largest difference, as a fraction of the largest magnitude in `expected`;
 /// equal infinities do not differ. Infinite if the sizes or any NaN disagree.
 double difference(const HostArray &got, const HostArray &expected);

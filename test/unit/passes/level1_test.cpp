@@ -26,42 +26,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Kernels hold constants as f32. This is the attention whose exact constants
-/// are theirs, so that the rest can be compared to the last digits.
-spec::Attention asLowered(spec::Attention attention) {
-  if (attention.softcap) {
-    double outer = float(*attention.softcap * std::numbers::log2e),
-           inner = float(attention.scale * (1.0 / *attention.softcap));
-    attention.softcap = outer / std::numbers::log2e;
-    attention.scale = inner * *attention.softcap;
-  } else {
-    attention.scale =
-        float(attention.scale * std::numbers::log2e) / std::numbers::log2e;
-  }
-  return attention;
-}
-
 /// Slopes are multiplied by f32 constants too, which no other slope makes up
 /// for.
 double tolerance(const spec::Attention &attention) {
   return attention.alibi ? 2e-6 : 1e-12;
-}
-
-/// Without sink logits, which join in the merge.
-Reference referenceOf(const Sequence &sequence) {
-  spec::Attention attention = asLowered(sequence.attention());
-  attention.sinkLogits = false;
-  const Inputs &inputs = sequence.inputs;
-  return attend(attention, sequence.spec.key.rope,
-                {inputs.q, sequence.answer.k.x, sequence.answer.v.x, inputs.cuQ,
-                 inputs.cuKv, inputs.slopes, inputs.sinks});
-}
-
-/// The natural logarithms of a kernel are log2 times ln 2 as f32.
-HostArray lowered(HostArray lse) {
-  for (double &x : lse.values)
-    x *= double(float(std::numbers::ln2)) / std::numbers::ln2;
-  return lse;
 }
 
 /// x' is a product of short numbers and so exact in f32; if it were not, the

@@ -12,6 +12,7 @@
 
 #include "Kernels.h"
 
+#include "kvc/Test/Combinations.h"
 #include "kvc/Transforms/Passes.h"
 #include "kvc/Transforms/Placement.h"
 
@@ -26,6 +27,10 @@ namespace {
 constexpr Place kPlaces[] = {Place::Register, Place::Score, Place::Partial,
                              Place::Query,    Place::P,     Place::Output};
 constexpr double kTolerance = 1e-10;
+/// The reference takes scores to x' as f32 where a kernel has other factors.
+constexpr double kRoundings = 1e-5;
+/// Of the combinations of options.
+constexpr size_t kEachNth = 8;
 
 /// Places of one contraction's factors; none for a factor that is not there.
 struct Places {
@@ -224,6 +229,56 @@ TEST(PlacementOfPartitions, KeepsTheResult) {
     Sequence::Result expected = sequence.attend(kernel, 0);
     ASSERT_TRUE(runPasses(
         kernel, {[] { return createPlaceFactors(); }, createApplyPlacement}));
+    EXPECT_FALSE(hasDequantize(kernel));
+    Sequence::Result got = sequence.attend(kernel, 0);
+    EXPECT_LE(difference(got.out, expected.out), kTolerance);
+    EXPECT_LE(difference(got.lse, expected.lse), kTolerance);
+  }
+}
+
+/// Gives each factor of a contraction a legal place, drawn at random; says
+/// which.
+std::string placeByChance(CodeContraction contraction, Random &random) {
+  const auto oneOf = [&](const auto &choices) {
+    return choices[size_t(random.below(int64_t(choices.size())))];
+  };
+  std::string text;
+  // What is legal for the others depends on the sparse part's place.
+  if (contraction.patch) {
+    contraction.patch.setPlace(oneOf(sparsePlaces(contraction)).place);
+    text = "outliers " + nameOf(contraction.patch.getPlace()) + ", ";
+  }
+  const Places chosen = oneOf(legalPlaces(contraction));
+  force(contraction.dequantize, chosen);
+  return text + nameOf(chosen.scale) + ", " + nameOf(chosen.zero) + "; ";
+}
+
+/// Schemes, transforms, segments and layouts as they come.
+TEST(PlacementOfCombinations, KeepsTheResult) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  const std::vector<Combination> all = validCombinations();
+  Random random(/*seed=*/5);
+  for (size_t i = 0; i < all.size(); i += kEachNth) {
+    SCOPED_TRACE(all[i].levels());
+    const spec::Expected<spec::Spec> spec = spec::parseSpec(all[i].text("c"));
+    ASSERT_TRUE(spec) << spec.error().str();
+    Sequence sequence(*spec, {2, 75}, i);
+    OwningOpRef<ModuleOp> module = makeKernels(*context, *spec);
+    ASSERT_TRUE(module);
+    func::FuncOp kernel = kernelOf(*module, "decode");
+    Sequence::Result expected = sequence.attend(kernel, 0);
+    const Sequence::Result exact = sequence.rowsOf(referenceOf(sequence), 0);
+    EXPECT_LE(difference(expected.out, exact.out), kRoundings);
+    EXPECT_LE(difference(expected.lse, lowered(exact.lse)), kRoundings);
+
+    std::string places;
+    for (const CodeContraction &contraction : codeContractionsIn(kernel))
+      places += placeByChance(contraction, random);
+    SCOPED_TRACE(places);
+    Diagnostics diagnostics(*context);
+    ASSERT_TRUE(runPasses(
+        kernel, {[] { return createPlaceFactors(); }, createApplyPlacement}))
+        << diagnostics.text();
     EXPECT_FALSE(hasDequantize(kernel));
     Sequence::Result got = sequence.attend(kernel, 0);
     EXPECT_LE(difference(got.out, expected.out), kTolerance);

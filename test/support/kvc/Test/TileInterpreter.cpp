@@ -79,7 +79,7 @@ private:
         .Case<IotaOp, BroadcastOp, ContractOp, ReduceOp, SplitOp, JoinOp,
               SliceOp, ConcatOp, FindOutliersOp, PickOp, PatchOp, GatherDotOp,
               ScatterDotOp, RotateOp, RopeOp, GatherOp, LookupOp, NearestOp,
-              DequantizeOp, RoundToOp>([&](auto typed) {
+              DecodeFloatOp, DequantizeOp, RoundToOp>([&](auto typed) {
           frame.set(typed.getResult(), compute(typed));
           return success();
         })
@@ -343,6 +343,19 @@ private:
       applyRope(rope, first + t,
                 std::span(result.floats)
                     .subspan(size_t(t * channels), size_t(channels)));
+    return result;
+  }
+
+  TileValue compute(DecodeFloatOp op) {
+    const TileValue &codes = frame.tile(op.getCodes());
+    const FloatFormat &format =
+        op.getFormat() == spec::CodecKind::FP8E4M3   ? kE4M3
+        : op.getFormat() == spec::CodecKind::FP8E5M2 ? kE5M2
+                                                     : kE2M1;
+    TileValue result = TileValue::zeros(codes.dims, true);
+    for (size_t i = 0; i < result.size(); ++i)
+      result.floats[i] =
+          decode(format, uint32_t(codes.ints[i]) & ((1u << format.bits()) - 1));
     return result;
   }
 

@@ -127,7 +127,8 @@ HostCache kvc::test::hostCache(const spec::Spec &spec, const Inputs &inputs,
     for (size_t i = 0; i < data.parts.size(); ++i) {
       HostPart part =
           hostPart(scheme.parts[i], data.parts[i], data.tokens, data.heads);
-      for (HostArray *array : {&part.codes, &part.scale, &part.zero})
+      for (HostArray *array : {&part.codes, &part.scale, &part.zero,
+                               &part.outlierIndex, &part.outlierValue})
         dropTokens(*array, spec.segments.sink);
       parts.push_back(std::move(part));
     }
