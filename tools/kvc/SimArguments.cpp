@@ -97,6 +97,17 @@ bool isSigned(DType type) {
          type == DType::I64;
 }
 
+bool parses(std::string_view text, float &number) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+bool parses(std::string_view text, double &number) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 uint64_t narrowed(sim::Type to, sim::Type from, int bits, uint64_t code) {
   return sim::evaluate({.to = to,
                         .from = from,
@@ -206,23 +217,17 @@ private:
   }
 
   uint64_t floatBits(DType type) const {
-    const std::string_view text = parts.rest;
-    auto parse = [&](auto &number) {
-      const char *last = text.data() + text.size();
-      const auto [end, error] =
-          std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error != std::errc() || end != last)
-        fail("a number");
-    };
     if (type == DType::F32) {
       float number = 0;
-      parse(number);
+      if (!parses(parts.rest, number))
+        fail("a number");
       uint32_t bits = 0;
       std::memcpy(&bits, &number, sizeof(bits));
       return bits;
     }
     double number = 0;
-    parse(number);
+    if (!parses(parts.rest, number))
+      fail("a number");
     uint64_t bits = 0;
     std::memcpy(&bits, &number, sizeof(bits));
     if (type == DType::F64)
