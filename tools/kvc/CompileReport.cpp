@@ -147,7 +147,7 @@ std::string remarkLines(const CompileResult &result) {
         std::ranges::find(lines, text, &decltype(lines)::value_type::first);
     if (line == lines.end())
       lines.emplace_back(text, kernel);
-    else
+    else if (!line->second.ends_with(kernel)) // Loops of one kernel agree.
       line->second += ", " + kernel;
   }
   std::string all;

@@ -38,12 +38,82 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    for (CodeContraction contraction : codeContractionsIn(getOperation()))
+    const SmallVector<CodeContraction> contractions =
+        codeContractionsIn(getOperation());
+    for (const CodeContraction &contraction : contractions)
       if (failed(place(contraction)))
         return signalPassFailure();
+    if (remarks && !contractions.empty())
+      remarkRules(contractions);
   }
 
 private:
+  /// What no cost decides: factors of codes whose values something other than a
+  /// product reads, and transforms, whose places kvc-expand's rules give.
+  void remarkRules(ArrayRef<CodeContraction> contractions) {
+    getOperation()->walk([&](Operation *op) {
+      if (auto dequantize = dyn_cast<DequantizeOp>(op)) {
+        if (llvm::none_of(contractions, [&](const CodeContraction &each) {
+              return each.dequantize == dequantize;
+            }))
+          remarkRegister(dequantize);
+      } else if (auto rotate = dyn_cast<RotateOp>(op)) {
+        remarkTransform(op, "rotation", rotate.getType());
+      } else if (auto rope = dyn_cast<RopeOp>(op)) {
+        remarkTransform(op, "rope", rope.getType());
+      } else if (auto load = dyn_cast<LoadSchemeOp>(op);
+                 load && load.getField() == spec::RowField::Smooth) {
+        remarkTransform(op, "smoothing", scaledBy(load));
+      }
+    });
+  }
+
+  void remarkRegister(DequantizeOp op) {
+    if (op->use_empty())
+      return;
+    Operation *reader = *op->getUsers().begin();
+    auto patch = dyn_cast<PatchOp>(reader);
+    if (patch && !patch->use_empty())
+      reader = *patch->getUsers().begin();
+    const auto remark = [&](StringRef factor, Value tile) {
+      if (tile)
+        emitChoice(op) << tensorOf(op.getType()) << " " << factor << " ["
+                       << llvm::join(dimsOf(tile.getType()), " ")
+                       << "]: register by rule, "
+                       << reader->getName().getStringRef()
+                       << " reads the values";
+    };
+    remark("outliers", patch ? patch.getIndex() : Value());
+    remark("scale", op.getScale());
+    remark("zero", op.getZero());
+  }
+
+  /// A transform of queries, of outputs, or of tiles of keys or values.
+  void remarkTransform(Operation *op, StringRef name, Type tile) {
+    const bool isOfRows = hasDim(tile, "r");
+    const StringRef tensor = tensorOf(tile);
+    const Place place = !isOfRows         ? Place::Register
+                        : tensor == "key" ? Place::Query
+                                          : Place::Output;
+    emitChoice(op) << tensor << " " << name << " ["
+                   << llvm::join(dimsOf(tile), " ")
+                   << "]: " << stringifyPlace(place) << " by rule, once per "
+                   << (isOfRows ? "tile of rows" : "tile of tokens");
+  }
+
+  /// Values have channels "d", keys "c".
+  static StringRef tensorOf(Type tile) {
+    return hasDim(tile, "d") ? "value" : "key";
+  }
+
+  /// The tile that a vector of factors is broadcast to.
+  static Type scaledBy(Value factors) {
+    while (!hasDim(factors.getType(), "r") && !hasDim(factors.getType(), "t") &&
+           !factors.use_empty())
+      factors = (*factors.user_begin())->getResult(0);
+    return factors.getType();
+  }
+
   LogicalResult place(CodeContraction contraction) {
     DequantizeOp op = contraction.dequantize;
     if (PatchOp patch = contraction.patch) {

@@ -108,6 +108,7 @@ func.func @given(%q: !q, %u: !u, %s: !t, %z: !t) -> !p {
 func.func @nothing_to_place(%q: !q, %raw: tensor<64x128xf16, #kvc.dims<t, c>>, %u: !u, %s: !t) -> (!p, !x) {
   %x = kvc.dequantize %raw : tensor<64x128xf16, #kvc.dims<t, c>> to !x
   %y = kvc.contract %q, %x : !q, !x to !p
+  // expected-remark @below {{key scale [t]: register by rule, func.return reads the values}}
   %z = kvc.dequantize %u, %s : !u, !t to !x
   return %y, %z : !p, !x
 }
