@@ -96,8 +96,9 @@ bool cancelsTooMuch(CodeContraction contraction) {
 /// Whether a query that the scale is multiplied into becomes weights anew for
 /// each tile: the scale is known where the tile is, the query before it.
 bool isPerTile(const CodeContraction &contraction) {
-  return DequantizeOp(contraction.dequantize).getScale().getParentBlock() !=
-         ContractOp(contraction.contract).getLhs().getParentBlock();
+  Value scale = DequantizeOp(contraction.dequantize).getScale(),
+        query = ContractOp(contraction.contract).getLhs();
+  return query.getParentRegion()->isProperAncestor(scale.getParentRegion());
 }
 
 /// Inserts `place` behind those that cost as much or less.
