@@ -29,9 +29,9 @@ kvc_add_library(kvc_cuda_device
 
 kvc_add_library(kvc_cache
   SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/DeviceTables.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
-       cache/kvc/Manage/Append.cpp cache/kvc/Manage/Blocks.cpp cache/kvc/Manage/Check.cpp cache/kvc/Manage/Digest.cpp
-       cache/kvc/Manage/Groups.cpp cache/kvc/Manage/ManagerAPI.cpp cache/kvc/Manage/Prefixes.cpp cache/kvc/Manage/Publish.cpp
-       cache/kvc/Manage/Retention.cpp cache/kvc/Manage/Sequences.cpp cache/kvc/Manage/Tables.cpp
+       cache/kvc/Manage/Append.cpp cache/kvc/Manage/Blocks.cpp cache/kvc/Manage/Check.cpp cache/kvc/Manage/Create.cpp cache/kvc/Manage/Digest.cpp
+       cache/kvc/Manage/Groups.cpp cache/kvc/Manage/ManagerAPI.cpp cache/kvc/Manage/Prefixes.cpp cache/kvc/Manage/Publish.cpp cache/kvc/Manage/Replay.cpp
+       cache/kvc/Manage/Retention.cpp cache/kvc/Manage/Sequences.cpp cache/kvc/Manage/Tables.cpp cache/kvc/Manage/Trace.cpp
   LINK kvc_host)
 target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 

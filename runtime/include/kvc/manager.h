@@ -93,7 +93,7 @@ typedef struct kvc_event {
   size_t struct_size;
   kvc_event_kind kind;
   int32_t group, pool;
-  int32_t block;         /**< 0 for KVC_EVENT_CLEARED. */
+  int32_t block;               /**< 0 for KVC_EVENT_CLEARED. */
   int32_t parent, parent_pool; /**< The entry before it; block 0: none. */
   const int32_t *tokens; /**< [num_tokens], during the call of the listener. */
   int64_t num_tokens;
@@ -128,6 +128,12 @@ typedef struct kvc_manager_options {
   /** May be null. */
   void (*listener)(void *user, const kvc_event *event);
   void *listener_user;
+  /** May be null. Gets a record of the creation and of every call that takes
+   *  `kvc_manager *` and is not refused for a null or an index: one after the
+   *  other they are a trace, which kvc_manager_replay runs again.
+   *  KVC_UNSUPPORTED with a hash or a policy of the caller's. */
+  void (*trace)(void *user, const void *data, size_t size);
+  void *trace_user;
 } kvc_manager_options;
 
 /** KVC_UNSUPPORTED where a spec is not paged or kvc does not support it. */
@@ -396,6 +402,11 @@ KVC_API kvc_status kvc_manager_get_stats(const kvc_manager *manager,
  *  Takes time in proportion to all blocks and tables. */
 KVC_API kvc_status kvc_manager_check(const kvc_manager *manager,
                                      kvc_diag *diag);
+/** Runs a trace on a manager of its own. `*records`: how many were run.
+ *  KVC_INVALID_DATA, with the number of the record, where the bytes are no
+ *  trace or a call answers otherwise than it did. */
+KVC_API kvc_status kvc_manager_replay(const void *trace, size_t size,
+                                      kvc_diag *diag, int64_t *records);
 /** A sum over all that later calls depend on, to compare with another of this
  *  manager: a failed call leaves it. */
 KVC_API kvc_status kvc_manager_digest(const kvc_manager *manager,

@@ -65,6 +65,13 @@ ManagedRows::ManagedRows(const ManagedOptions &given) : options(given) {
   made.flags = options.flags;
   made.policy = options.policy;
   made.hash = options.hash;
+  made.trace_user = &trace;
+  if (options.isTraced)
+    made.trace = [](void *user, const void *data, size_t size) {
+      const auto *bytes = static_cast<const uint8_t *>(data);
+      auto &trace = *static_cast<std::vector<uint8_t> *>(user);
+      trace.insert(trace.end(), bytes, bytes + size);
+    };
   EXPECT_EQ(kvc_manager_create(&made, message.get(), &manager), KVC_OK)
       << message.text;
   for (size_t i = 0; i < groups.size(); ++i) {

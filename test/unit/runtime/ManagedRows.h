@@ -46,6 +46,7 @@ struct ManagedOptions {
   int64_t maxSequences = 16, maxTokens = 0, maxQueries = 0;
   uint32_t flags = 0;
   kvc_policy policy = {};
+  bool isTraced = false;
   void (*hash)(void *, const void *, size_t, uint8_t *) = nullptr;
 };
 
@@ -116,6 +117,7 @@ public:
   std::vector<int64_t> stored(kvc_sequence sequence, int64_t group = 0);
 
   Message message;
+  std::vector<uint8_t> trace; ///< Where it is traced.
 
 private:
   struct Cell {

@@ -174,6 +174,59 @@ TEST(Manager, BadCallsChangeNothing) {
             KVC_INVALID_ARGUMENT);
 }
 
+TEST(Manager, TracesTellWhereAReplayDiffers) {
+  ManagedOptions options = plain(8);
+  options.isTraced = true;
+  ManagedRows rows(options);
+  const kvc_sequence one = rows.create();
+  kvc_sequence child = 0;
+  ASSERT_EQ(rows.grow(one, text(9)), KVC_OK);
+  rows.publish(one);
+  ASSERT_EQ(rows.fork(one, 6, child), KVC_OK);
+  ASSERT_EQ(rows.grow(child, text(3)), KVC_OK);
+  EXPECT_EQ(rows.append(one, text(60)), KVC_OUT_OF_BLOCKS);
+  const std::vector<uint8_t> trace = rows.trace;
+  Message message;
+  int64_t records = 0;
+  auto replay = [&](const std::vector<uint8_t> &bytes) {
+    return kvc_manager_replay(bytes.data(), bytes.size(), message.get(),
+                              &records);
+  };
+  ASSERT_EQ(replay(trace), KVC_OK) << message.text;
+  EXPECT_GE(records, 9);
+  // The last answer, the end of the trace, says otherwise.
+  std::vector<uint8_t> wrong = trace;
+  wrong[wrong.size() - 8] = KVC_OK;
+  EXPECT_EQ(replay(wrong), KVC_INVALID_DATA);
+  EXPECT_NE(std::string(message.text).find("append, expected the answer"),
+            std::string::npos)
+      << message.text;
+  // Any byte behind the first record, any end: refused, or the same answers.
+  const size_t first = trace[0] + 256u * trace[1];
+  for (size_t i = first; i < trace.size(); ++i) {
+    wrong = trace;
+    wrong[i] ^= 1;
+    const kvc_status status = replay(wrong);
+    EXPECT_TRUE(status == KVC_OK || status == KVC_INVALID_DATA)
+        << "byte " << i << ": " << message.text;
+  }
+  for (size_t i = 1; i < trace.size(); ++i)
+    if (replay({trace.begin(), trace.begin() + ptrdiff_t(i)}) == KVC_OK)
+      EXPECT_GE(i, first) << "a trace of fewer calls";
+  options.hash = [](void *, const void *, size_t, uint8_t *) {};
+  SpecPtr spec = parse(GroupText().json());
+  const kvc_layer_group group = {spec.get(), 1, 6, 0};
+  kvc_manager_options made = {};
+  made.struct_size = sizeof(made);
+  made.groups = &group;
+  made.num_groups = 1;
+  made.hash = options.hash;
+  made.trace = [](void *, const void *, size_t) {};
+  kvc_manager *manager = nullptr;
+  EXPECT_EQ(kvc_manager_create(&made, message.get(), &manager),
+            KVC_UNSUPPORTED);
+}
+
 TEST(Manager, S30ProbesBesideMutators) {
   ManagedOptions options = layouts()[4];
   options.flags = KVC_MANAGER_LOCK;

@@ -246,6 +246,14 @@ private:
     for (int64_t step : ended)
       EXPECT_EQ(rows.retire(step), KVC_OK);
     rows.expectAllFree();
+    int64_t records = 0;
+    if (!rows.trace.empty()) {
+      EXPECT_EQ(kvc_manager_replay(rows.trace.data(), rows.trace.size(),
+                                   rows.message.get(), &records),
+                KVC_OK)
+          << rows.message.text;
+      EXPECT_GT(records, 20);
+    }
   }
 
   ManagedRows rows;
@@ -300,6 +308,7 @@ TEST(Manager, AnyCallsKeepTheInvariants) {
       };
     if (random() % 4 == 0)
       kvc_policy_get(random() % 2 ? "cost" : "lfu", nullptr, &options.policy);
+    options.isTraced = !options.hash && (!options.policy.score || random() % 2);
     RandomCalls(options, seed).run(200);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }

@@ -16,6 +16,7 @@
 #include "kvc/Base/Diag.h"
 #include "kvc/Manage/Lock.h"
 #include "kvc/Manage/Prefixes.h"
+#include "kvc/Manage/Trace.h"
 
 #include <vector>
 
@@ -57,6 +58,9 @@ struct PendingCopy {
 /// How a namespace is told apart.
 std::string spaceOf(const kvc_namespace *name);
 
+/// Null for one of the caller's.
+const char *nameOfPolicy(const kvc_policy &policy);
+
 } // namespace kvc::manage
 
 struct kvc_manager {
@@ -79,6 +83,7 @@ struct kvc_manager {
   std::vector<kvc::manage::PendingCopy> copies;
   int64_t maxSequences = 0, maxTokens = 0;
   kvc_policy policy = {};
+  kvc::manage::Tracer tracer;
   int64_t now = 0, uses = 0, hits = 0, hitTokens = 0;
 
   //===--- Sequences ------------------------------------------------------===//
@@ -98,9 +103,9 @@ struct kvc_manager {
   }
   void freeSequence(size_t slot);
   kvc_status fork(kvc_sequence parent, int64_t position, kvc_diag *diag,
-                  kvc_sequence &child, int64_t *nearest);
+                  kvc_sequence &child, int64_t &nearest);
   kvc_status truncate(kvc_sequence handle, int64_t length, kvc_diag *diag,
-                      int64_t *nearest);
+                      int64_t &nearest);
 
   //===--- Append ---------------------------------------------------------===//
   kvc_status planAppend(const kvc_append_rows *rows, int64_t count,
@@ -114,9 +119,9 @@ struct kvc_manager {
 
   //===--- Prefixes -------------------------------------------------------===//
   kvc_status publish(kvc_sequence handle, const int32_t *tokens, int64_t count,
-                     const kvc_namespace *name, kvc_diag *diag,
+                     const std::string &space, kvc_diag *diag,
                      kvc_prefix &prefix);
-  void match(const int32_t *tokens, int64_t count, const kvc_namespace *name,
+  void match(const int32_t *tokens, int64_t count, const std::string &space,
              int64_t attendLength, kvc_prefix &prefix) const;
   kvc_status adopt(kvc_sequence handle, const kvc_prefix &prefix,
                    kvc_diag *diag);
@@ -184,7 +189,7 @@ private:
                : Span{};
   }
   kvc_status checkCut(const Sequence &sequence, int64_t position,
-                      kvc_diag *diag, int64_t *nearest) const;
+                      kvc_diag *diag, int64_t &nearest) const;
   void dropCopiesTo(BlockId target);
   int32_t groupNumber(const Group &group) const {
     return int32_t(&group - groups.data());

@@ -5,39 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Base/Struct.h"
-#include "kvc/Layout/PageLayout.h"
-#include "kvc/Manage/Manager.h"
-#include "kvc/Spec/Segments.h"
+#include "kvc/Manage/Calls.h"
 
 using namespace kvc;
 using namespace kvc::manage;
 
 namespace {
-
-/// Runs a call that changes the manager.
-template <typename Body>
-kvc_status mutate(kvc_manager *manager, kvc_diag *diag, Body &&body) noexcept {
-  return guarded(diag, [&]() -> kvc_status {
-    KVC_TRY(requirePointer(manager, "manager", diag));
-    std::unique_lock lock(manager->mutex, std::defer_lock);
-    if (manager->isLocked)
-      lock.lock();
-    return body(*manager);
-  });
-}
-
-/// Runs a call that does not.
-template <typename Body>
-kvc_status probe(const kvc_manager *manager, kvc_diag *diag,
-                 Body &&body) noexcept {
-  return guarded(diag, [&]() -> kvc_status {
-    KVC_TRY(requirePointer(manager, "manager", diag));
-    std::shared_lock lock(manager->mutex, std::defer_lock);
-    if (manager->isLocked)
-      lock.lock();
-    return body(*manager);
-  });
-}
 
 kvc_status checkIndex(const char *name, int64_t index, size_t count,
                       kvc_diag *diag) {
@@ -70,157 +43,7 @@ kvc_status readName(const kvc_namespace *given, kvc_diag *diag,
   return KVC_OK;
 }
 
-//===----------------------------------------------------------------------===//
-// Creation
-//===----------------------------------------------------------------------===//
-
-constexpr int64_t kDefaultSequences = 65536;
-
-kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
-  if (options.num_groups < 1 || options.num_groups > KVC_MAX_LAYER_GROUPS ||
-      !options.groups)
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.groups: expected 1 to %d groups, got %lld%s",
-                KVC_MAX_LAYER_GROUPS,
-                static_cast<long long>(options.num_groups),
-                options.groups ? "" : " at null");
-  const uint32_t known = KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW;
-  if (options.flags & ~known)
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.flags: expected KVC_MANAGER_LOCK, "
-                "KVC_MANAGER_FREE_WINDOW or 0, got 0x%x",
-                options.flags);
-  struct Bounded {
-    const char *name;
-    int64_t value;
-  };
-  for (const Bounded &given : {Bounded{"max_sequences", options.max_sequences},
-                               Bounded{"max_tokens", options.max_tokens},
-                               Bounded{"max_queries", options.max_queries}})
-    if (given.value < 0 || given.value > kMaxTokens)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "options.%s: expected 0 to %lld, got %lld", given.name,
-                  static_cast<long long>(kMaxTokens),
-                  static_cast<long long>(given.value));
-  for (int64_t g = 0; g < options.num_groups; ++g) {
-    const kvc_layer_group &group = options.groups[g];
-    if (!group.spec || group.layers < 1 || group.blocks < 1 ||
-        group.raw_blocks < 0)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "options.groups[%lld]: expected a spec, at least one layer "
-                  "and one block, got %s, %lld, %lld and %lld raw blocks",
-                  static_cast<long long>(g), group.spec ? "one" : "null",
-                  static_cast<long long>(group.layers),
-                  static_cast<long long>(group.blocks),
-                  static_cast<long long>(group.raw_blocks));
-    if (const char *reason = spec::unsupportedReason(group.spec->spec))
-      return fail(diag, KVC_UNSUPPORTED, "options.groups[%lld].spec: %s",
-                  static_cast<long long>(g), reason);
-    if (group.spec->spec.layout.kind != spec::LayoutKind::Paged)
-      return fail(diag, KVC_UNSUPPORTED,
-                  "options.groups[%lld].spec: expected layout.kind \"paged\", "
-                  "got another",
-                  static_cast<long long>(g));
-  }
-  return KVC_OK;
-}
-
-/// Pools as they come together from the groups' wishes.
-struct PoolSizes {
-  std::vector<int64_t> bytes, tokens;
-  std::vector<Checked> blocks;
-
-  int32_t add(int64_t size, int64_t page, int64_t count) {
-    size_t pool = 0;
-    while (pool < bytes.size() && bytes[pool] != size)
-      ++pool;
-    if (pool == bytes.size()) {
-      bytes.push_back(size);
-      tokens.push_back(0);
-      blocks.push_back(1);
-    }
-    tokens[pool] = std::max(tokens[pool], page);
-    blocks[pool] = blocks[pool] + count;
-    return int32_t(pool);
-  }
-};
-
-kvc_status makePools(const kvc_manager_options &options, kvc_diag *diag,
-                     kvc_manager &manager) {
-  PoolSizes sizes;
-  for (size_t g = 0; g < manager.groups.size(); ++g) {
-    Group &group = manager.groups[g];
-    const kvc_layer_group &given = options.groups[g];
-    auto add = [&](const spec::Spec &spec, int64_t page, int64_t count,
-                   int32_t &pool) -> kvc_status {
-      const Checked bytes =
-          Checked(layout::pageBytes(spec, layout::TargetFamily::Host)) *
-          group.layers;
-      if (!bytes.isValid())
-        return fail(diag, KVC_INVALID_ARGUMENT,
-                    "options.groups[%zu].layers: expected blocks of fewer than "
-                    "2^63 bytes, got %lld layers",
-                    g, static_cast<long long>(group.layers));
-      pool = sizes.add(bytes.get(), page, count);
-      return KVC_OK;
-    };
-    KVC_TRY(add(group.spec->spec, group.page, given.blocks, group.pool));
-    if (group.hasRaw)
-      KVC_TRY(add(spec::rawRows(group.spec->spec), group.rawPage,
-                  given.raw_blocks
-                      ? given.raw_blocks
-                      : group.rawBlocksFor(
-                            manager.maxSequences,
-                            (Checked(given.blocks) * group.page).saturated()),
-                  group.rawPool));
-  }
-  Checked all = 0, ids = 0;
-  for (size_t i = 0; i < sizes.bytes.size(); ++i) {
-    all = all + sizes.blocks[i];
-    ids = ids + sizes.blocks[i] * sizes.tokens[i];
-  }
-  if (!all.isValid() || !ids.isValid() || all.get() > kMaxTokens)
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.groups: expected at most %lld blocks together, got "
-                "%lld",
-                static_cast<long long>(kMaxTokens),
-                static_cast<long long>(all.saturated()));
-  for (size_t i = 0; i < sizes.bytes.size(); ++i)
-    manager.blocks.addPool(sizes.blocks[i].get(), sizes.bytes[i]);
-  manager.blocks.allocate();
-  manager.prefixes.allocate(sizes.tokens, options.hash, options.hash_user,
-                            {options.listener, options.listener_user});
-  return KVC_OK;
-}
-
 } // namespace
-
-extern "C" kvc_status kvc_manager_create(const kvc_manager_options *options,
-                                         kvc_diag *diag,
-                                         kvc_manager **manager) {
-  return guarded(diag, [&]() -> kvc_status {
-    kvc_manager_options given;
-    KVC_TRY(readStruct(options, "options", diag, given));
-    KVC_TRY(requirePointer(manager, "manager", diag));
-    KVC_TRY(checkOptions(given, diag));
-    auto made = std::make_unique<kvc_manager>();
-    made->isLocked = (given.flags & KVC_MANAGER_LOCK) != 0;
-    made->maxSequences =
-        given.max_sequences ? given.max_sequences : kDefaultSequences;
-    made->maxTokens = given.max_tokens;
-    made->policy = given.policy;
-    for (int64_t g = 0; g < given.num_groups; ++g)
-      made->groups.emplace_back(given.groups[g], given);
-    KVC_TRY(makePools(given, diag, *made));
-    *manager = made.release();
-    return KVC_OK;
-  });
-}
-
-extern "C" kvc_status kvc_manager_free(kvc_manager *manager) {
-  delete manager;
-  return KVC_OK;
-}
 
 extern "C" kvc_status kvc_manager_get_group(const kvc_manager *manager,
                                             int64_t group, kvc_diag *diag,
@@ -252,10 +75,14 @@ extern "C" kvc_status kvc_manager_create_sequence(kvc_manager *manager,
                                                   kvc_sequence *sequence) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(sequence, "sequence", diag));
+    Record record(m.tracer, Call::CreateSequence);
+    record.expect(1);
     size_t slot = 0;
-    KVC_TRY(m.createSequence(diag, slot));
-    *sequence = m.handleOf(slot);
-    return KVC_OK;
+    const kvc_status status = m.createSequence(diag, slot);
+    record.add(status);
+    if (status == KVC_OK)
+      record.add(*sequence = m.handleOf(slot));
+    return record.finish(status);
   });
 }
 
@@ -263,10 +90,13 @@ extern "C" kvc_status kvc_manager_free_sequence(kvc_manager *manager,
                                                 kvc_sequence sequence,
                                                 kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
+    Record record(m.tracer, Call::FreeSequence);
+    record.add(sequence).expect(0);
     size_t slot = 0;
-    KVC_TRY(m.find(sequence, diag, slot));
-    m.freeSequence(slot);
-    return KVC_OK;
+    const kvc_status status = m.find(sequence, diag, slot);
+    if (status == KVC_OK)
+      m.freeSequence(slot);
+    return record.add(status).finish(status);
   });
 }
 
@@ -276,7 +106,14 @@ extern "C" kvc_status kvc_manager_fork(kvc_manager *manager,
                                        int64_t *nearest) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(child, "child", diag));
-    return m.fork(parent, position, diag, *child, nearest);
+    Record record(m.tracer, Call::Fork);
+    record.add(parent).add(position).expect(2);
+    int64_t below = -1;
+    const kvc_status status = m.fork(parent, position, diag, *child, below);
+    if (nearest && below >= 0)
+      *nearest = below;
+    record.add(status).add(status == KVC_OK ? *child : 0).add(below);
+    return record.finish(status);
   });
 }
 
@@ -285,7 +122,13 @@ extern "C" kvc_status kvc_manager_truncate(kvc_manager *manager,
                                            int64_t length, kvc_diag *diag,
                                            int64_t *nearest) {
   return mutate(manager, diag, [&](kvc_manager &m) {
-    return m.truncate(sequence, length, diag, nearest);
+    Record record(m.tracer, Call::Truncate);
+    record.add(sequence).add(length).expect(1);
+    int64_t below = -1;
+    const kvc_status status = m.truncate(sequence, length, diag, below);
+    if (nearest && below >= 0)
+      *nearest = below;
+    return record.add(status).add(below).finish(status);
   });
 }
 
@@ -320,8 +163,12 @@ extern "C" kvc_status kvc_manager_get_sequence(const kvc_manager *manager,
 extern "C" kvc_status kvc_manager_append(kvc_manager *manager,
                                          const kvc_append_rows *rows,
                                          int64_t count, kvc_diag *diag) {
-  return mutate(manager, diag,
-                [&](kvc_manager &m) { return m.append(rows, count, diag); });
+  return mutate(manager, diag, [&](kvc_manager &m) {
+    Record record(m.tracer, Call::Append);
+    record.addRows(rows, count).expect(0);
+    const kvc_status status = m.append(rows, count, diag);
+    return record.add(status).finish(status);
+  });
 }
 
 extern "C" kvc_status kvc_manager_can_append(const kvc_manager *manager,
@@ -338,15 +185,22 @@ extern "C" kvc_status kvc_manager_commit(kvc_manager *manager,
                                          kvc_sequence sequence,
                                          int64_t accepted, kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) {
-    return m.commit(sequence, accepted, diag);
+    Record record(m.tracer, Call::Commit);
+    record.add(sequence).add(accepted).expect(0);
+    const kvc_status status = m.commit(sequence, accepted, diag);
+    return record.add(status).finish(status);
   });
 }
 
 extern "C" kvc_status kvc_manager_rollback(kvc_manager *manager,
                                            kvc_sequence sequence,
                                            kvc_diag *diag) {
-  return mutate(manager, diag,
-                [&](kvc_manager &m) { return m.rollback(sequence, diag); });
+  return mutate(manager, diag, [&](kvc_manager &m) {
+    Record record(m.tracer, Call::Rollback);
+    record.add(sequence).expect(0);
+    const kvc_status status = m.rollback(sequence, diag);
+    return record.add(status).finish(status);
+  });
 }
 
 extern "C" kvc_status kvc_manager_take_copies(kvc_manager *manager,
@@ -360,14 +214,18 @@ extern "C" kvc_status kvc_manager_take_copies(kvc_manager *manager,
                   "copies: expected room for at least 0, got %lld%s",
                   static_cast<long long>(capacity), taken ? "" : " at null");
     const int64_t number = std::min(capacity, int64_t(m.copies.size()));
+    Record record(m.tracer, Call::TakeCopies);
+    record.add(number).expect(size_t(2 * number));
+    record.add(KVC_OK);
     for (int64_t i = 0; i < number; ++i) {
       const PendingCopy &copy = m.copies[size_t(i)];
+      record.add(int64_t(copy.source)).add(int64_t(copy.target));
       taken[i] = copy.what;
       m.blocks.dropReference(copy.source, m.steps.lastBegun());
     }
     m.copies.erase(m.copies.begin(), m.copies.begin() + number);
     *count = number;
-    return KVC_OK;
+    return record.finish(KVC_OK);
   });
 }
 
@@ -386,7 +244,13 @@ extern "C" kvc_status kvc_manager_publish(kvc_manager *manager,
     kvc_namespace space;
     const kvc_namespace *read = nullptr;
     KVC_TRY(readName(name, diag, space, read));
-    return m.publish(sequence, tokens, count, read, diag, *prefix);
+    Record record(m.tracer, Call::Publish);
+    record.add(sequence).addTokens(tokens, count).add(spaceOf(read));
+    record.expect(1 + KVC_MAX_LAYER_GROUPS);
+    const kvc_status status =
+        m.publish(sequence, tokens, count, spaceOf(read), diag, *prefix);
+    record.add(status);
+    return (status == KVC_OK ? record.add(*prefix) : record).finish(status);
   });
 }
 
@@ -406,7 +270,7 @@ extern "C" kvc_status kvc_manager_match(const kvc_manager *manager,
     kvc_namespace space;
     const kvc_namespace *read = nullptr;
     KVC_TRY(readName(name, diag, space, read));
-    m.match(tokens, count, read, attend_length, *prefix);
+    m.match(tokens, count, spaceOf(read), attend_length, *prefix);
     return KVC_OK;
   });
 }
@@ -417,14 +281,19 @@ extern "C" kvc_status kvc_manager_adopt(kvc_manager *manager,
                                         kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(prefix, "prefix", diag));
-    return m.adopt(sequence, *prefix, diag);
+    Record record(m.tracer, Call::Adopt);
+    record.add(sequence).add(*prefix).expect(0);
+    const kvc_status status = m.adopt(sequence, *prefix, diag);
+    return record.add(status).finish(status);
   });
 }
 
 extern "C" kvc_status kvc_manager_reset(kvc_manager *manager, kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) {
+    Record record(m.tracer, Call::Reset);
+    record.expect(0);
     m.prefixes.clear();
-    return KVC_OK;
+    return record.add(KVC_OK).finish(KVC_OK);
   });
 }
 
@@ -434,7 +303,10 @@ extern "C" kvc_status kvc_manager_pin(kvc_manager *manager,
                                       kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(prefix, "prefix", diag));
-    return m.pin(*prefix, priority, ttl, diag);
+    Record record(m.tracer, Call::Pin);
+    record.add(*prefix).add(int64_t(priority)).add(ttl).expect(0);
+    const kvc_status status = m.pin(*prefix, priority, ttl, diag);
+    return record.add(status).finish(status);
   });
 }
 
@@ -443,7 +315,10 @@ extern "C" kvc_status kvc_manager_unpin(kvc_manager *manager,
                                         kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(prefix, "prefix", diag));
-    return m.unpin(*prefix, diag);
+    Record record(m.tracer, Call::Unpin);
+    record.add(*prefix).expect(0);
+    const kvc_status status = m.unpin(*prefix, diag);
+    return record.add(status).finish(status);
   });
 }
 
@@ -454,8 +329,10 @@ extern "C" kvc_status kvc_manager_set_time(kvc_manager *manager, int64_t now,
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "now: expected at least %lld, got %lld",
                   static_cast<long long>(m.now), static_cast<long long>(now));
+    Record record(m.tracer, Call::SetTime);
+    record.add(now).expect(0);
     m.setTime(now);
-    return KVC_OK;
+    return record.add(KVC_OK).finish(KVC_OK);
   });
 }
 
@@ -469,12 +346,14 @@ extern "C" kvc_status kvc_manager_evict(kvc_manager *manager, int64_t pool,
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "count: expected at least 0, got %lld",
                   static_cast<long long>(count));
+    Record record(m.tracer, Call::Evict);
+    record.add(pool).add(count).expect(1);
     const Pool &from = m.blocks.pools()[size_t(pool)];
     const int64_t before = from.cached.count;
     while (from.cached.count > std::max<int64_t>(before - count, 0))
       m.evictOne(int32_t(pool), /*isAny=*/true);
     *evicted = before - from.cached.count;
-    return KVC_OK;
+    return record.add(KVC_OK).add(*evicted).finish(KVC_OK);
   });
 }
 
@@ -494,8 +373,10 @@ extern "C" kvc_status kvc_manager_begin_step(kvc_manager *manager,
       return fail(diag, KVC_WAIT,
                   "step: expected fewer than %d in flight, got all of them",
                   KVC_MAX_STEPS);
+    Record record(m.tracer, Call::BeginStep);
+    record.expect(1);
     *epoch = m.steps.begin();
-    return KVC_OK;
+    return record.add(KVC_OK).add(*epoch).finish(KVC_OK);
   });
 }
 
@@ -507,15 +388,20 @@ extern "C" kvc_status kvc_manager_end_step(kvc_manager *manager, int64_t epoch,
                   "epoch: expected the open step, %lld, got %lld",
                   static_cast<long long>(m.steps.open()),
                   static_cast<long long>(epoch));
+    Record record(m.tracer, Call::EndStep);
+    record.add(epoch).expect(0);
     m.steps.end(epoch);
-    return KVC_OK;
+    return record.add(KVC_OK).finish(KVC_OK);
   });
 }
 
 extern "C" kvc_status kvc_manager_retire(kvc_manager *manager, int64_t epoch,
                                          int32_t failed, kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) {
-    return m.retire(epoch, failed != 0, diag);
+    Record record(m.tracer, Call::Retire);
+    record.add(epoch).add(int64_t(failed != 0)).expect(0);
+    const kvc_status status = m.retire(epoch, failed != 0, diag);
+    return record.add(status).finish(status);
   });
 }
 

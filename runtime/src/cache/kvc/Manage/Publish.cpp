@@ -59,7 +59,7 @@ struct Insertion {
 } // namespace
 
 kvc_status kvc_manager::publish(kvc_sequence handle, const int32_t *tokens,
-                                int64_t count, const kvc_namespace *name,
+                                int64_t count, const std::string &space,
                                 kvc_diag *diag, kvc_prefix &prefix) {
   Sequence *sequence = nullptr;
   KVC_TRY(findSound(handle, diag, sequence));
@@ -68,7 +68,6 @@ kvc_status kvc_manager::publish(kvc_sequence handle, const int32_t *tokens,
                 "count: expected 0 to %lld tokens, got %lld",
                 static_cast<long long>(sequence->committed),
                 static_cast<long long>(count));
-  const std::string space = spaceOf(name);
   const int32_t known = prefixes.find(space);
   std::vector<Insertion> insertions;
   std::vector<std::vector<BlockId>> chains(groups.size());
@@ -139,10 +138,9 @@ kvc_status kvc_manager::publish(kvc_sequence handle, const int32_t *tokens,
 //===----------------------------------------------------------------------===//
 
 void kvc_manager::match(const int32_t *tokens, int64_t count,
-                        const kvc_namespace *name, int64_t attendLength,
+                        const std::string &space, int64_t attendLength,
                         kvc_prefix &prefix) const {
   prefix = {};
-  const std::string space = spaceOf(name);
   const int32_t known = prefixes.find(space);
   if (known < 0)
     return;

@@ -80,18 +80,34 @@ static double scoreCost(void *, const kvc_block_use *use) {
   return double(use->token_end) / double(use->bytes);
 }
 
+namespace {
+
+struct NamedPolicy {
+  const char *name;
+  double (*score)(void *, const kvc_block_use *);
+};
+constexpr NamedPolicy kPolicies[] = {{"lru", scoreLru},
+                                     {"lfu", scoreLfu},
+                                     {"priority", scorePriority},
+                                     {"cost", scoreCost}};
+
+} // namespace
+
+const char *kvc::manage::nameOfPolicy(const kvc_policy &policy) {
+  if (!policy.score)
+    return kPolicies[0].name;
+  for (const NamedPolicy &known : kPolicies)
+    if (known.score == policy.score)
+      return known.name;
+  return nullptr;
+}
+
 extern "C" kvc_status kvc_policy_get(const char *name, kvc_diag *diag,
                                      kvc_policy *policy) {
   KVC_TRY(requirePointer(name, "name", diag));
   KVC_TRY(requirePointer(policy, "policy", diag));
-  struct Named {
-    std::string_view name;
-    double (*score)(void *, const kvc_block_use *);
-  };
-  for (const Named &known :
-       {Named{"lru", scoreLru}, Named{"lfu", scoreLfu},
-        Named{"priority", scorePriority}, Named{"cost", scoreCost}})
-    if (known.name == name) {
+  for (const NamedPolicy &known : kPolicies)
+    if (std::string_view(known.name) == name) {
       *policy = {known.score, nullptr};
       return KVC_OK;
     }

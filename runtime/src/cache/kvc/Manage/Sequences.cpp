@@ -200,7 +200,7 @@ void kvc_manager::reserveTables(const Group &group, Held &held,
 //===----------------------------------------------------------------------===//
 
 kvc_status kvc_manager::checkCut(const Sequence &sequence, int64_t position,
-                                 kvc_diag *diag, int64_t *nearest) const {
+                                 kvc_diag *diag, int64_t &nearest) const {
   if (position < 0 || position > sequence.committed)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "position: expected 0 to %lld, got %lld",
@@ -225,8 +225,7 @@ kvc_status kvc_manager::checkCut(const Sequence &sequence, int64_t position,
     --below;
   if (!isVisible(below))
     below = 0;
-  if (nearest)
-    *nearest = below;
+  nearest = below;
   return fail(diag, KVC_INEXACT_POSITION,
               "position: expected one that cuts no coded block and that no "
               "window has passed, %lld is the nearest below, got %lld",
@@ -235,7 +234,7 @@ kvc_status kvc_manager::checkCut(const Sequence &sequence, int64_t position,
 
 kvc_status kvc_manager::fork(kvc_sequence parent, int64_t position,
                              kvc_diag *diag, kvc_sequence &child,
-                             int64_t *nearest) {
+                             int64_t &nearest) {
   Sequence *from = nullptr;
   KVC_TRY(findOpen(parent, false, diag, from));
   KVC_TRY(checkCut(*from, position, diag, nearest));
@@ -285,7 +284,7 @@ kvc_status kvc_manager::fork(kvc_sequence parent, int64_t position,
 }
 
 kvc_status kvc_manager::truncate(kvc_sequence handle, int64_t length,
-                                 kvc_diag *diag, int64_t *nearest) {
+                                 kvc_diag *diag, int64_t &nearest) {
   Sequence *sequence = nullptr;
   KVC_TRY(findOpen(handle, false, diag, sequence));
   KVC_TRY(checkCut(*sequence, length, diag, nearest));

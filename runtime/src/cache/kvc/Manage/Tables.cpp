@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/Manage/Manager.h"
+#include "kvc/Manage/Calls.h"
 
 #include <algorithm>
 
@@ -33,18 +33,6 @@ kvc_status checkSequences(const kvc_manager &manager, int64_t group,
 
 const Sequence &sequenceOf(const kvc_manager &manager, kvc_sequence handle) {
   return manager.slots[size_t(handle & 0xFFFFFFFFu)];
-}
-
-template <typename Body>
-kvc_status probe(const kvc_manager *manager, kvc_diag *diag,
-                 Body &&body) noexcept {
-  return guarded(diag, [&]() -> kvc_status {
-    KVC_TRY(requirePointer(manager, "manager", diag));
-    std::shared_lock lock(manager->mutex, std::defer_lock);
-    if (manager->isLocked)
-      lock.lock();
-    return body(*manager);
-  });
 }
 
 } // namespace
