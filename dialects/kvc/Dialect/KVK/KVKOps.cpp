@@ -254,9 +254,21 @@ LogicalResult DotOp::verify() {
   if (getRowScale() &&
       failed(rowScale.verify(*this, "row_scale", getRowScale()))) // C4
     return failure();
-  if (getLaneScale() &&
-      failed(laneScale.verify(*this, "lane_scale", getLaneScale()))) // C4
+  if (getLaneScale() && getLaneScale().getType().getRank() == 2) { // C4
+    laneScale.extents.insert(laneScale.extents.begin(), Extent::known("B"));
+    if (failed(laneScale.verify(*this, "lane_scale", getLaneScale())))
+      return failure();
+    int64_t blocks = getLaneScale().getType().getDimSize(0);
+    bool hasBlocks = getContract() == "c" || getContract() == "minor";
+    if (!hasBlocks || depth % blocks != 0)
+      return emitOpError("lane_scale: expected one row, or rows for equal "
+                         "blocks of channels, got ")
+             << blocks << " for " << depth << " elements of " << getContract();
+  } else if (getLaneScale() &&
+             failed(laneScale.verify(*this, "lane_scale", // C4
+                                     getLaneScale()))) {
     return failure();
+  }
   if (tile && tile.getLayout()) // L7
     for (const layout::Digit &digit : tile.getLayout().getPack())
       if (digit.dim != getContract().front())

@@ -129,7 +129,8 @@ def KVK_DotOp : KVK_Op<"dot", [AttrSizedOperandSegments]> {
     acc[r, j] = row_scale[r] * lane_scale[j] * sum_k weights[r, k] * x[k, j];
     with `accumulate` the product is added to what acc holds. j is the free dim of
     x, k the one that `contract` names: `"c"` or `"t"` of a tile, `"minor"` (the
-    last) or `"major"` of a panel in memory.
+    last) or `"major"` of a panel in memory. With a `lane_scale` of B rows the
+    sum over each of B equal blocks of k is multiplied by its own.
 
     With i16 weights the sum is exact in i32: the caller keeps |sum| below 2^31
     (`kvk.quantize_rows`). With f32 weights the order of the sum is not fixed.
@@ -144,12 +145,13 @@ def KVK_DotOp : KVK_Op<"dot", [AttrSizedOperandSegments]> {
     | x | tile K x J or J x K; panel the same | i16, f32; panel f32 |
     | acc | [R, J], dense | f32 |
     | row_scale | [R], dense | f32 |
-    | lane_scale | [J], dense | f32 |
+    | lane_scale | [J] or [B, J], dense | f32 |
 
     - C1: `contract` is "c" or "t" for a tile, "minor" or "major" for a panel.
     - C2: `weights` has the shape above and the element type of x.
     - C3: `acc` has the shape and element type above.
-    - C4: `row_scale` and `lane_scale` have the shape and element type above.
+    - C4: `row_scale` and `lane_scale` have the shape and element type above; B
+      divides K, and `contract` is then "c" or "minor".
     - C5: a panel has two static extents and dense f32 elements.
     - L7: a layout of the tile packs digits of the contracted dim only.
 

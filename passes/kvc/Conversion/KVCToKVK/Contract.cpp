@@ -116,15 +116,14 @@ bool Converter::takesIntegers(LoadCodesOp load, Operation *decoding) {
                        : kvk::WidenOp::unitOf(table).has_value();
 }
 
-/// Whether a loop nest reads the codes in the order in which they are stored.
-bool Converter::dotReads(LoadCodesOp load, ContractOp contract) {
+/// Whether a loop nest over `channels` channels reads the codes in the order in
+/// which they are stored, with the free or the contracted dim on the lanes.
+bool Converter::readsOnLanes(LoadCodesOp load, ContractOp contract,
+                             int64_t channels, bool freeDim) {
   const spec::Spec &spec = load.getCache().getType().getSpec();
   layout::PageLayout pages =
       layout::pageLayout(spec, load.getTensor(), layout::TargetFamily::Host);
-  int64_t tokens = extentOf(load.getType(), "t"),
-          channels = isByBlocks(contract)
-                         ? extentOf(contract.getRhs().getType(), "e")
-                         : load.getType().getDimSize(1);
+  int64_t tokens = extentOf(load.getType(), "t");
   bool sumsTokens = !hasDim(contract.getType(), "t");
   DotShape shape{sumsTokens ? 't' : 'c',
                  sumsTokens ? 'c' : 't',
@@ -134,8 +133,16 @@ bool Converter::dotReads(LoadCodesOp load, ContractOp contract) {
                  isInteger(load.getResult())};
   const layout::Storage &storage =
       pages.region(layout::RegionKind::Codes, load.getPart()).storage;
-  return operandLayout(storage, shape, shape.free) ||
-         operandLayout(storage, shape, shape.contracted);
+  return operandLayout(storage, shape, freeDim ? shape.free : shape.contracted)
+      .has_value();
+}
+
+bool Converter::dotReads(LoadCodesOp load, ContractOp contract) {
+  int64_t channels = isByBlocks(contract)
+                         ? extentOf(contract.getRhs().getType(), "e")
+                         : load.getType().getDimSize(1);
+  return readsOnLanes(load, contract, channels, /*freeDim=*/true) ||
+         readsOnLanes(load, contract, channels, /*freeDim=*/false);
 }
 
 bool Converter::onlyDotsRead(LoadCodesOp load) {
@@ -373,6 +380,14 @@ void Converter::emitDots(ContractOp contract, Value into, bool accumulates) {
   Value scales;
   if (auto it = partialDots.find(contract); it != partialDots.end())
     scales = scratchOf(it->second.scale);
+
+  // With channels on the lanes one sum across them serves all blocks.
+  int64_t all = blocks * channels;
+  if (scales && operand.codes &&
+      !readsOnLanes(operand.codes, contract, all, /*freeDim=*/true)) {
+    emitDot(operand, whole, {into, scales, index(0), all, accumulates});
+    return;
+  }
 
   OpBuilder::InsertionGuard guard(builder);
   auto loop =

@@ -196,6 +196,8 @@ private:
   bool onlyDotsRead(LoadCodesOp load);
   bool onlyDotsRead(mlir::Value codes, LoadCodesOp load);
   bool dotReads(LoadCodesOp load, ContractOp contract);
+  bool readsOnLanes(LoadCodesOp load, ContractOp contract, int64_t channels,
+                    bool freeDim);
   bool takesIntegers(LoadCodesOp load, mlir::Operation *decoding);
   /// Contractions without channels on the right, or with nothing else there,
   /// are sums of metadata: elementwise products and a reduction.

@@ -22,7 +22,10 @@ Dot::Dot(Emit &b, const HostTarget &target, kvk::DotOp op, int64_t bias,
       laneScales(op.getLaneScale()), accumulates(op.getAccumulate()),
       rows(op.getNumRows()), depth(op.getDepth()), lanes(op.getNumLanes()),
       isInteger(op.getWeights().getType().getElementType().isInteger(16)),
-      bias(bias), unit(unit) {}
+      bias(bias), unit(unit) {
+  if (laneScales && op.getLaneScale().getType().getRank() == 2)
+    scaleBlocks = op.getLaneScale().getType().getDimSize(0);
+}
 
 Dot Dot::withWeights(Value padded, int64_t depth) const {
   Dot result = *this;
@@ -169,7 +172,8 @@ SmallVector<Value> Dot::corrections(Value row, int64_t count) const {
 //===----------------------------------------------------------------------===//
 
 Value Dot::laneScale(Value lane, int64_t lanes) const {
-  return laneScales ? b.loadVector(laneScales, lane, lanes) : Value();
+  return laneScales && scaleBlocks == 0 ? b.loadVector(laneScales, lane, lanes)
+                                        : Value();
 }
 
 void Dot::store(Value sums, Value row, Value lane, Value laneScale) const {

@@ -50,6 +50,9 @@ public:
   const HostTarget &target;
   Value weights, operand, acc, rowScales, laneScales; ///< Scales may be null.
   bool accumulates;
+  /// Blocks of the contracted dim that have rows of lane scales; 0: all of it
+  /// has one.
+  int64_t scaleBlocks = 0;
   int64_t rows, depth, lanes;
   bool isInteger; ///< i16 weights.
   int64_t bias;
@@ -76,7 +79,7 @@ public:
   Value weightSplat(Value row, Value k, int64_t lanes, bool isPair) const;
   /// Scales a vector of sums and stores it to acc[row, lane..].
   void store(Value sums, Value row, Value lane, Value laneScale) const;
-  /// lane_scale[lane..], or null.
+  /// lane_scale[lane..], or null where there is none or one for each block.
   Value laneScale(Value lane, int64_t lanes) const;
 
 private:

@@ -100,6 +100,11 @@ static LogicalResult lowerTileDot(Emit &b, const HostTarget &target,
            << op.getContract() << "' reads the order " << load.getStorageAttr()
            << " in the layout " << layout;
 
+  if (dot.scaleBlocks && (reading->order.kind != TileOrder::Kind::Rows ||
+                          reading->channels != shape.extent('c')))
+    return op.emitOpError("lane_scale: a row for each block needs the "
+                          "contracted dim on the lanes, and whole words of it");
+
   HeadRegion region(b, views, load.getCache(), load.getKvHead(),
                     load.getTensor(), layout::RegionKind::Codes, load.getPart(),
                     storage, page);

@@ -10,10 +10,15 @@
 //       for rows: one chunk of weights meets the block (written out)
 //     sum across lanes, block by block; scale and store
 //
+// Where blocks of the contracted dim have scales of their own, they multiply
+// the sums of a block before they are summed across lanes, so that only one sum
+// is.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Conversion/KVKToVector/Dot.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -70,14 +75,19 @@ public:
       chunk = std::max<int64_t>(chunk, 8); // Whole bytes.
     if (tile && !tile->order.isWholeRun)
       chunk = std::gcd(chunk, std::gcd(tile->order.run, dot.depth));
-    blocking = blockingFor(dot.target, dot.rows, 1, 2);
+    if (dot.scaleBlocks)
+      chunk = std::gcd(chunk, dot.depth / dot.scaleBlocks);
+    // Blocks have sums of integers beside the scaled ones.
+    blocking = blockingFor(dot.target, dot.rows, dot.scaleBlocks ? 2 : 1, 2);
     while (dot.lanes % blocking.vectors != 0)
       blocking.vectors /= 2;
   }
 
   void emit() {
     dot.forRowGroups(blocking.rows, [&](Value row, int64_t count) {
-      SmallVector<Value> corrections = dot.corrections(row, count);
+      SmallVector<Value> corrections;
+      if (!dot.scaleBlocks)
+        corrections = dot.corrections(row, count);
       // Tokens beyond `valid` are left out, block by block.
       Value end = tile && tile->isTokenFree ? tile->valid : b.index(dot.lanes);
       b.loop(b.index(0), end, blocking.vectors,
@@ -90,21 +100,8 @@ private:
 
   void block(Value row, int64_t rows, const Values &corrections, Value lane) {
     Values pointers = tile ? rowPointers(lane) : Values();
-    int64_t lanes = dot.isInteger ? chunk / 2 : chunk;
-    Value zero = dot.isInteger
-                     ? b.splat(0, Emit::vectorOf(lanes, b.getI32Type()))
-                     : b.splat(0.0, lanes);
-    int64_t whole = dot.depth / chunk * chunk;
-    Values sums(rows * blocking.vectors, zero);
-    sums = b.loop(b.index(0), b.index(whole), chunk, sums,
-                  [&](Value k, ValueRange carried) {
-                    return products(row, rows, lane, pointers, k, chunk,
-                                    Values(carried));
-                  });
-    // What is left is shorter, padded with zeros on both sides of the product.
-    for (int64_t width = chunk / 2; whole < dot.depth; width /= 2)
-      for (; whole + width <= dot.depth; whole += width)
-        sums = products(row, rows, lane, pointers, b.index(whole), width, sums);
+    Values sums = dot.scaleBlocks ? scaledSums(row, rows, lane, pointers)
+                                  : plainSums(row, rows, lane, pointers);
 
     Value scale = dot.laneScale(lane, blocking.vectors);
     for (int64_t r = 0; r < rows; ++r) {
@@ -117,13 +114,65 @@ private:
     }
   }
 
+  Value zero() const {
+    int64_t lanes = dot.isInteger ? chunk / 2 : chunk;
+    return dot.isInteger ? b.splat(0, Emit::vectorOf(lanes, b.getI32Type()))
+                         : b.splat(0.0, lanes);
+  }
+
+  Values plainSums(Value row, int64_t rows, Value lane,
+                   const Values &pointers) {
+    int64_t whole = dot.depth / chunk * chunk;
+    Values sums(rows * blocking.vectors, zero());
+    sums = b.loop(b.index(0), b.index(whole), chunk, sums,
+                  [&](Value k, ValueRange carried) {
+                    return products(row, rows, lane, pointers, k, chunk,
+                                    Values(carried));
+                  });
+    // What is left is shorter, padded with zeros on both sides of the product.
+    for (int64_t width = chunk / 2; whole < dot.depth; width /= 2)
+      for (; whole + width <= dot.depth; whole += width)
+        sums = products(row, rows, lane, pointers, b.index(whole), width, sums);
+    return sums;
+  }
+
+  /// Sums over blocks, each times its scale.
+  Values scaledSums(Value row, int64_t rows, Value lane,
+                    const Values &pointers) {
+    int64_t size = dot.depth / dot.scaleBlocks, count = rows * blocking.vectors;
+    Value none = b.splat(0.0, Emit::lanesOf(zero()));
+    return b.loop(
+        b.index(0), b.index(dot.scaleBlocks), 1, Values(count, none),
+        [&](Value block, ValueRange carried) {
+          Value first = b.mul(block, size);
+          Values sums(count, zero()), totals(carried), scales;
+          for (int64_t k = 0; k < size; k += chunk)
+            sums = products(row, rows, lane, pointers, b.add(first, k), chunk,
+                            sums);
+          for (int64_t v = 0; v < blocking.vectors; ++v)
+            scales.push_back(b.splat(
+                memref::LoadOp::create(b, dot.laneScales,
+                                       ValueRange{block, b.add(lane, v)}),
+                Emit::lanesOf(none)));
+          for (int64_t i = 0; i < count; ++i)
+            totals[i] = b.fma(b.toF32(sums[i]), scales[i % blocking.vectors],
+                              totals[i]);
+          return totals;
+        });
+  }
+
   Values products(Value row, int64_t rows, Value lane, const Values &pointers,
                   Value k, int64_t width, Values sums) {
     Values operands;
-    for (int64_t v = 0; v < blocking.vectors; ++v)
-      operands.push_back(
+    for (int64_t v = 0; v < blocking.vectors; ++v) {
+      Value x =
           pad(tile ? load(pointers[v], k, width)
-                   : b.loadVector(dot.operand, {b.add(lane, v), k}, width)));
+                   : b.loadVector(dot.operand, {b.add(lane, v), k}, width));
+      // Sums of blocks have no common correction.
+      if (dot.scaleBlocks && dot.isInteger && dot.bias != 0)
+        x = arith::SubIOp::create(b, x, b.splat(dot.bias, x.getType()));
+      operands.push_back(x);
+    }
     for (int64_t r = 0; r < rows; ++r) {
       Value weights = pad(b.loadVector(dot.weights, {b.add(row, r), k}, width));
       for (int64_t v = 0; v < blocking.vectors; ++v) {

@@ -70,3 +70,32 @@ func.func @table(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, strided<[?, ?,
   kvc.store_partial %m, %out[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
   return
 }
+
+// -----
+
+// Where channels lie on the lanes one dot serves all blocks, with a row of scales
+// for each.
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 4, kv_heads = 1, head_dim = 32}>, io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int5", scale = {tokens = 1, channels = 16, dtype = "f16"}}>, value = #kvc.scheme<{codec = "f16"}>>
+
+// CHECK-LABEL: func.func @rows
+// CHECK:         kvk.load_meta_tile %{{.*}} into %[[SCALES:[^ ]*]] {{.*}} into memref<2x64xf32>
+// CHECK-NOT:     scf.for %{{.*}} to %c2
+// CHECK:         %[[X:.*]] = kvk.load %{{.*}} channels %c0 {{.*}} to !kvk.tile<64x32xi5, #kvc.dims<t, c>>
+// CHECK:         %[[W:.*]] = kvk.widen %[[X]] {bias = 16 : i64}
+// CHECK:         kvk.dot %{{.*}}, %[[W]] into %{{.*}} scale_rows %{{.*}} scale_lanes %[[SCALES]] {accumulate, contract = "c"} : {{.*}} scale_lanes memref<2x64xf32>
+func.func @rows(%cache: !kvc.cache<#s>, %mem: memref<?x?x32xf16, strided<[?, ?, 1]>>, %out: memref<?xf32>, %head: index, %row: index, %end: index, %t0: index, %n: index) {
+  %q = kvc.load_query %mem[%row to %end, %head] group 4 : memref<?x?x32xf16, strided<[?, ?, 1]>> to tensor<4x32xf32, #kvc.dims<r, c>>
+  %qb = kvc.split %q : tensor<4x32xf32, #kvc.dims<r, c>> to tensor<4x2x16xf32, #kvc.dims<r, b, e>>
+  %u = kvc.load_codes %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x32xi8, #kvc.dims<t, c>>
+  %f = arith.sitofp %u : tensor<64x32xi8, #kvc.dims<t, c>> to tensor<64x32xf32, #kvc.dims<t, c>>
+  %fb = kvc.split %f : tensor<64x32xf32, #kvc.dims<t, c>> to tensor<64x2x16xf32, #kvc.dims<t, b, e>>
+  %g = kvc.load_scale %cache[%head, %t0] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<64x2xf32, #kvc.dims<t, b>>
+  %d = kvc.contract %qb, %fb : tensor<4x2x16xf32, #kvc.dims<r, b, e>>, tensor<64x2x16xf32, #kvc.dims<t, b, e>> to tensor<4x64x2xf32, #kvc.dims<r, t, b>>
+  %gb = kvc.broadcast %g : tensor<64x2xf32, #kvc.dims<t, b>> to tensor<4x64x2xf32, #kvc.dims<r, t, b>>
+  %gd = arith.mulf %d, %gb : tensor<4x64x2xf32, #kvc.dims<r, t, b>>
+  %s = kvc.reduce add %gd : tensor<4x64x2xf32, #kvc.dims<r, t, b>> to tensor<4x64xf32, #kvc.dims<r, t>>
+  %m = kvc.reduce maxnumf %s : tensor<4x64xf32, #kvc.dims<r, t>> to tensor<4xf32, #kvc.dims<r>>
+  kvc.store_partial %m, %out[%row to %end] : tensor<4xf32, #kvc.dims<r>>, memref<?xf32>
+  return
+}

@@ -51,3 +51,26 @@ func.func @value(%cache: !kvc.cache<#spec>, %w: memref<4x64xi16>, %o: memref<4x1
   kvk.dot %w, %v into %o {contract = "t"} : memref<4x64xi16>, !operand into memref<4x128xf32>
   return
 }
+
+// A scale for each of four blocks of channels: it multiplies a block's sums, and
+// lanes are summed once, behind all blocks. Codes are centred before that.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: scf.for %[[T:.*]] = %c0 to %{{.*}} step %c4
+// CHECK: %[[SUMS:.*]]:4 = scf.for %[[B:.*]] = %c0 to %c4 step %c1 iter_args(%[[FIRST:[a-z0-9]*]] = %{{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CHECK: arith.subi %{{.*}} : vector<32xi16>
+// CHECK: %[[INTEGERS:.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpdpwssd.512"
+// CHECK: %[[SCALE:.*]] = memref.load %{{.*}}[%[[B]], %[[T]]] : memref<4x64xf32>
+// CHECK: %[[LANES:.*]] = vector.broadcast %[[SCALE]] : f32 to vector<16xf32>
+// CHECK: %[[FLOATS:.*]] = arith.sitofp %[[INTEGERS]]
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[FLOATS]], %[[LANES]] fastmath<contract>
+// CHECK: arith.addf %[[SCALED]], %[[FIRST]] fastmath<contract>
+// CHECK: scf.yield
+// CHECK: vector.shuffle %[[SUMS]]#0
+// CHECK: vector.store {{.*}} : memref<1x64xf32>, vector<4xf32>
+func.func @blocks(%cache: !kvc.cache<#spec>, %w: memref<1x128xi16>, %f: memref<1xf32>, %g: memref<4x64xf32>, %s: memref<1x64xf32>, %h: index, %t: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %x = kvk.load %cache[%h, %t] valid %n channels %c0 {tensor = #kvc.tensor<key>, storage = #rows, page = 4 : i64} : !kvc.cache<#spec> to !codes
+  %k = kvk.widen %x {bias = 8 : i64} : !codes to !operand
+  kvk.dot %w, %k into %s scale_rows %f scale_lanes %g {contract = "c"} : memref<1x128xi16>, !operand into memref<1x64xf32> scale_rows memref<1xf32> scale_lanes memref<4x64xf32>
+  return
+}

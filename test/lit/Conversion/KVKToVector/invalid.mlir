@@ -67,3 +67,18 @@ func.func @without_storage(%cache: !kvc.cache<#spec>, %i: index) {
   %x = kvk.load_row %cache[%i, %i] channels %i {tensor = #kvc.tensor<key>} : !kvc.cache<#spec> to vector<32xf16>
   return
 }
+
+// -----
+
+// Tokens on the lanes have one sum for all channels.
+#spec = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 2, head_dim = 32}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int8", scale = {tokens = 1, channels = 16, dtype = "f16"}}>, value = #kvc.scheme<{codec = "f16"}>,
+  layout = #kvc.layout<{kind = "paged", page = 64, order = "auto"}>>
+func.func @blocks_of_lanes(%cache: !kvc.cache<#spec>, %w: memref<1x32xi16>, %g: memref<2x64xf32>, %s: memref<1x64xf32>, %h: index, %t: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %x = kvk.load %cache[%h, %t] valid %n channels %c0 {tensor = #kvc.tensor<key>, page = 64 : i64, storage = #kvk.storage<width = 8, addr = [c1, c0, t0, t1, t2, t3, c2, c3, c4, t4, t5]>} : !kvc.cache<#spec> to !kvk.tile<64x32xi8, #kvc.dims<t, c>>
+  %k = kvk.widen %x : !kvk.tile<64x32xi8, #kvc.dims<t, c>> to !kvk.tile<64x32xi16, #kvc.dims<t, c>, #kvk.layout<pack = [c0], reg = [c1, c2, c3, c4, t4, t5], lane = [t0, t1, t2, t3]>>
+  // expected-error@+1 {{'kvk.dot' op lane_scale: a row for each block needs the contracted dim on the lanes, and whole words of it}}
+  kvk.dot %w, %k into %s scale_lanes %g {contract = "c"} : memref<1x32xi16>, !kvk.tile<64x32xi16, #kvc.dims<t, c>, #kvk.layout<pack = [c0], reg = [c1, c2, c3, c4, t4, t5], lane = [t0, t1, t2, t3]>> into memref<1x64xf32> scale_lanes memref<2x64xf32>
+  return
+}
