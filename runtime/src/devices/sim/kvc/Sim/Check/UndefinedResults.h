@@ -3,13 +3,6 @@
 // Part of kvc.
 //
 //===----------------------------------------------------------------------===//
-//
-// What an instruction computes from undefined bits is undefined where the
-// result depends on them: bitwise for logic, shifts, fields and choices; from
-// the lowest undefined bit on for sums and products of integers; as a whole for
-// everything else, halves of packed types apart. 0 * x stays undefined.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef KVC_SIM_CHECK_UNDEFINEDRESULTS_H
 #define KVC_SIM_CHECK_UNDEFINEDRESULTS_H
