@@ -495,19 +495,27 @@ TEST_F(CheckTest, WhatAnUndefinedGuardLoadsIsOpen) {
 TEST_F(CheckTest, UndefinedGuardsOfWhatOthersSeeAreFound) {
   const std::string zeros = "mov.b32 %r9, 0;\nmov.b32 %f0, 0f00000000;\n" +
                             kWrite + "bar.warp.sync -1;\n";
-  for (const std::string each :
-       {"shfl.sync.bfly.b32 %r6, %r0, 1, 31, -1;",
-        "vote.sync.any.pred %p6, %p1, -1;", "match.any.sync.b32 %r6, %r0, -1;",
-        "redux.sync.add.s32 %r6, %r0, -1;", "elect.sync %r6|%p6, -1;",
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];",
-        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r0};",
-        "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0;",
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
-        "{%r9,%r9}, {%r9}, {%f0,%f0,%f0,%f0};",
-        "cp.async.wait_all;", "cp.async.bulk.commit_group;",
-        "cp.async.bulk.wait_group 0;", "fence.acq_rel.gpu;",
-        "fence.proxy.async;", "barrier.cluster.arrive;",
-        "discard.global.L2 [%rd0], 128;"})
+  const std::string mma =
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
+      "{%r9,%r9}, {%r9}, {%f0,%f0,%f0,%f0};";
+  const std::vector<std::string> instructions = {
+      "shfl.sync.bfly.b32 %r6, %r0, 1, 31, -1;",
+      "vote.sync.any.pred %p6, %p1, -1;",
+      "match.any.sync.b32 %r6, %r0, -1;",
+      "redux.sync.add.s32 %r6, %r0, -1;",
+      "elect.sync %r6|%p6, -1;",
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];",
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r0};",
+      "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0;",
+      mma,
+      "cp.async.wait_all;",
+      "cp.async.bulk.commit_group;",
+      "cp.async.bulk.wait_group 0;",
+      "fence.acq_rel.gpu;",
+      "fence.proxy.async;",
+      "barrier.cluster.arrive;",
+      "discard.global.L2 [%rd0], 128;"};
+  for (const std::string &each : instructions)
     // Registers begin as zeros here: all lanes pass this guard.
     expectOne(Kind::Init, {"whether it runs", "never set"},
               zeros + "setp.eq.u32 %p1, %r0, 0;\n@!%p5 " + each + "\n", {1},
