@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 using namespace kvc;
@@ -137,19 +138,19 @@ static llvm::Error readOptions(const kvc_compile_options *given,
   kvc_compile_options raw;
   if (llvm::Error error = readStruct("options", given, raw))
     return error;
+  constexpr int64_t longest = std::numeric_limits<int32_t>::max();
   struct {
     llvm::StringLiteral name;
     int64_t value, low, high;
-  } ranges[] = {
-      {"decode_rows", raw.decode_rows, 1, 128},
-      {"prefill_rows", raw.prefill_rows, 1, 128},
-      {"tile_tokens", raw.tile_tokens, 16, 256},
-      {"split_tokens", raw.split_tokens, 16, int64_t(1) << 31},
-      {"prefill_split_tokens", raw.prefill_split_tokens, 16, int64_t(1) << 31},
-      {"prefetch_bytes", raw.prefetch_bytes, -1, int64_t(1) << 24},
-      {"prefetch_pages", raw.prefetch_pages, -1, int64_t(1) << 16},
-      {"asan", raw.asan, 0, 1},
-      {"verify", raw.verify, 0, 1}};
+  } ranges[] = {{"decode_rows", raw.decode_rows, 1, 128},
+                {"prefill_rows", raw.prefill_rows, 1, 128},
+                {"tile_tokens", raw.tile_tokens, 16, 256},
+                {"split_tokens", raw.split_tokens, 16, longest},
+                {"prefill_split_tokens", raw.prefill_split_tokens, 16, longest},
+                {"prefetch_bytes", raw.prefetch_bytes, -1, int64_t(1) << 24},
+                {"prefetch_pages", raw.prefetch_pages, -1, int64_t(1) << 16},
+                {"asan", raw.asan, 0, 1},
+                {"verify", raw.verify, 0, 1}};
   for (const auto &range : ranges)
     if (llvm::Error error =
             checkRange(range.name, range.value, range.low, range.high))

@@ -61,9 +61,9 @@ def SplitKV : Pass<"kvc-split-kv", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"splitTokens", "split-tokens", "int64_t", /*default=*/"0",
-           "Keys of one split of every kernel but `prefill`, a multiple of tile_tokens. 0: by bytes.">,
+           "Keys of one split of every kernel but `prefill`, a multiple of tile_tokens, below 2^31. 0: by bytes.">,
     Option<"prefillSplitTokens", "prefill-split-tokens", "int64_t", /*default=*/"0",
-           "Keys of one split of `prefill`, a multiple of tile_tokens. 0: by products.">,
+           "Keys of one split of `prefill`, a multiple of tile_tokens, below 2^31. 0: by products.">,
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each choice: what one split reads or computes.">,
   ];

@@ -30,6 +30,7 @@
 #include "llvm/Support/Format.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -42,6 +43,8 @@ namespace {
 
 constexpr double kSplitBytes = 256 << 10;
 constexpr double kSplitProducts = 1 << 26;
+/// What kernel_abi.h allows, the tokens of the longest sequence.
+constexpr int64_t kMaxSplit = std::numeric_limits<int32_t>::max();
 
 /// Bytes of the cache of one token and kv head, metadata included.
 double bytesPerToken(const spec::Spec &spec) {
@@ -88,10 +91,10 @@ private:
     int64_t asked = given       ? given.getInt()
                     : isPrefill ? prefillSplitTokens
                                 : splitTokens;
-    if (asked < 0 || asked % tile != 0)
+    if (asked < 0 || asked > kMaxSplit || asked % tile != 0)
       return op.emitOpError(isPrefill ? "prefill-split-tokens" : "split-tokens")
-             << ": expected a multiple of tile_tokens = " << tile << ", got "
-             << asked;
+             << ": expected a multiple of tile_tokens = " << tile
+             << ", at most " << kMaxSplit << ", got " << asked;
     double bytes = bytesPerToken(spec),
            products = double(*op.getTileRows()) *
                       double(spec.attention.headDim + spec.attention.valueDim);

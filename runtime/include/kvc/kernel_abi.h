@@ -167,7 +167,7 @@ typedef struct kvc_kernel_info {
   kvc_kernel_fn function; /**< Null on GPUs. */
   int64_t tile_rows;      /**< Query rows of a tile; 0 where it has none. */
   int64_t tile_tokens; /**< Keys of a tile; split boundaries are multiples. */
-  /** Keys of one split: a function of the spec and the target alone. */
+  /** Keys of one split, below 2^31: of the spec and the target alone. */
   int64_t split_tokens;
   /** Types that its dots multiply by codes, "i16", "f32" or "i16, f32"; ""
    *  where it has none. For people. */

@@ -88,9 +88,18 @@ TEST(Module, RefusesWhatContradictsItself) {
        [](Table &, Kernels &kernels) { kernels[0].tile_rows = 0; }},
       {"module.prefill: expected tiles", KVC_INVALID_DATA,
        [](Table &, Kernels &kernels) { kernels[1].tile_tokens = 1 << 21; }},
-      {"module.decode.split_tokens: expected a multiple of 16, got 24",
+      {"module.decode.split_tokens: expected a multiple of 16, at most "
+       "2147483647, got 24",
        KVC_INVALID_DATA,
        [](Table &, Kernels &kernels) { kernels[0].split_tokens = 24; }},
+      {"at most 2147483647, got 2147483648", KVC_INVALID_DATA,
+       [](Table &, Kernels &kernels) {
+         kernels[1].split_tokens = int64_t(1) << 31;
+       }},
+      {"at most 2147483647, got 9223372036854775792", KVC_INVALID_DATA,
+       [](Table &, Kernels &kernels) {
+         kernels[0].split_tokens = INT64_MAX - 15;
+       }},
   };
   for (const Case &test : cases) {
     Message message;

@@ -6,6 +6,7 @@
 
 #include "kvc/Run/Module.h"
 
+#include "kvc/Base/Checked.h"
 #include "kvc/Devices/Memory.h"
 
 #include <cstring>
@@ -79,10 +80,13 @@ kvc_status checkTiles(const kvc_kernel_info &info, kvc_diag *diag) {
                 info.name, static_cast<long long>(kMaxTile),
                 static_cast<long long>(info.tile_rows),
                 static_cast<long long>(info.tile_tokens));
-  if (info.split_tokens < 1 || info.split_tokens % info.tile_tokens != 0)
+  if (info.split_tokens < 1 || info.split_tokens > kMaxInt32 ||
+      info.split_tokens % info.tile_tokens != 0)
     return fail(diag, KVC_INVALID_DATA,
-                "module.%s.split_tokens: expected a multiple of %lld, got %lld",
+                "module.%s.split_tokens: expected a multiple of %lld, at most "
+                "%lld, got %lld",
                 info.name, static_cast<long long>(info.tile_tokens),
+                static_cast<long long>(kMaxInt32),
                 static_cast<long long>(info.split_tokens));
   return KVC_OK;
 }
