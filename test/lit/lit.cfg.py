@@ -21,6 +21,7 @@ config.environment["PATH"] = os.pathsep.join(
 config.substitutions += [
     ("%data", os.path.join(config.kvc_source_dir, "test", "data")),
     ("%source", config.kvc_source_dir),
+    ("%docs", config.docs_dir),
     ("%python", sys.executable),
     ("%mlir_include", config.mlir_include_dirs.replace(";", " ")),
 ]

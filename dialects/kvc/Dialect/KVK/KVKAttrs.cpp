@@ -5,12 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVK/KVKAttrs.h"
+#include "kvc/Base/Checked.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
@@ -114,7 +116,9 @@ static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError,
     for (auto [i, digit] : llvm::enumerate(group)) {
       if (i == 0)
         continue;
-      int64_t expected = group[i - 1].place * group[i - 1].count;
+      // Saturated: no digit is there.
+      int64_t expected =
+          (Checked(group[i - 1].place) * group[i - 1].count).saturated();
       if (digit.place < expected)
         return emitError() << "digit " << layout::str(digit) << " overlaps "
                            << layout::str(group[i - 1]);
@@ -126,6 +130,32 @@ static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError,
     }
   }
   return success();
+}
+
+/// Tokens, channels of K and of V, channel blocks and heads are in memory;
+/// query rows and the dims of fragments in registers only.
+constexpr StringLiteral kStoredDims("tcdbh"), kRegisterDims("tcdbhqrmnk");
+
+static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<Digit> digits, StringRef dims) {
+  for (const Digit &digit : digits)
+    if (!digit.isReplicated() && !dims.contains(digit.dim))
+      return emitError() << "digit " << layout::str(digit)
+                         << ": expected one of the dims "
+                         << llvm::join(llvm::map_range(dims,
+                                                       [](char dim) {
+                                                         return std::string(
+                                                             1, dim);
+                                                       }),
+                                       ", ");
+  return success();
+}
+
+static Checked product(ArrayRef<Digit> digits) {
+  Checked result = 1;
+  for (const Digit &digit : digits)
+    result = result * digit.count;
+  return result;
 }
 
 static LogicalResult
@@ -162,6 +192,10 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (failed(verifyNotReplicated(emitError, pack, "pack")) ||
       failed(verifyNotReplicated(emitError, reg, "reg"))) // L4
     return failure();
+  if (failed(verifyDims(emitError, all, kRegisterDims))) // C1
+    return failure();
+  if (!product(all).isValid()) // C2
+    return emitError() << "expected a product of all counts below 2^63";
   return success();
 }
 
@@ -190,8 +224,15 @@ LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (step.bytes <= 0) // C1
       return emitError() << "steps: expected a positive number of bytes, got "
                          << step.bytes;
-  if (width == 0) // C1
-    return emitError() << "width: expected a positive number, got 0";
+  if (width < 1 || width > 64) // C1
+    return emitError() << "width: expected 1 to 64, got " << width;
+  if (failed(verifyDims(emitError, all, kStoredDims))) // C2
+    return failure();
+  Checked end = product(addr) * width;
+  for (const Step &step : steps)
+    end = end + Checked(step.bytes) * 8 * (step.digit.count - 1);
+  if (!end.isValid()) // C3
+    return emitError() << "expected addresses below 2^63 bits";
   return success();
 }
 

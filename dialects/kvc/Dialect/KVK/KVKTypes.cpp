@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVK/KVKTypes.h"
+#include "kvc/Base/Checked.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -128,6 +129,11 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected elements of 1 to 16 integer bits, f16, "
                           "bf16 or f32, got "
                        << elementType;
+  Checked elements = 1;
+  for (int64_t extent : shape)
+    elements = elements * extent;
+  if (!elements.isValid()) // C3
+    return emitError() << "expected fewer than 2^63 elements";
   if (!layout)
     return success();
   if (failed(verifyLayoutExtents(emitError, shape, dims, layout))) // L2

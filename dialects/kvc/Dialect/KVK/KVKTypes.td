@@ -20,6 +20,7 @@ def KVK_TileType : TypeDef<KVK_Dialect, "Tile"> {
 
     - C1: the extents are positive and as many as the names of dims.
     - C2: elements are integers of 1 to 16 bits, f16, bf16 or f32.
+    - C3: the number of elements is below 2^63.
     - L2: a layout has the extent of each dim of the tile.
     - L3: a layout packs as many elements as fill 32 bits, or one.
 
