@@ -14,6 +14,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 
+#include <vector>
+
 /// What is registered before main() are hundreds of options of LLVM's code
 /// generators, of no use to passes: --help is for ours, --help-hidden has all.
 static void hideOptionsOfLLVM() {
@@ -23,8 +25,22 @@ static void hideOptionsOfLLVM() {
       option->setHiddenFlag(llvm::cl::Hidden);
 }
 
+/// The command line, with diagnostics that do not show all IR below their op
+/// unless it asks for that.
+static std::vector<char *> withoutOpsInDiagnostics(int argc, char **argv) {
+  static char option[] = "--mlir-print-op-on-diagnostic=false";
+  const llvm::StringRef name = "mlir-print-op-on-diagnostic";
+  std::vector<char *> args(argv, argv + argc);
+  if (llvm::none_of(args, [&](llvm::StringRef arg) {
+        return arg.ltrim('-').split('=').first == name;
+      }))
+    args.insert(args.begin() + 1, option);
+  return args;
+}
+
 int main(int argc, char **argv) {
   hideOptionsOfLLVM();
+  std::vector<char *> args = withoutOpsInDiagnostics(argc, argv);
   mlir::DialectRegistry registry;
   kvc::registerHostDialects(registry);
 
@@ -36,5 +52,6 @@ int main(int argc, char **argv) {
   kvc::registerKVCConversionPasses();
   kvc::registerHostPipelines();
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "kvc pass driver\n", registry));
+      mlir::MlirOptMain(static_cast<int>(args.size()), args.data(),
+                        "kvc pass driver\n", registry));
 }

@@ -30,6 +30,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/WithColor.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -194,16 +195,21 @@ struct HostPipelineOptions : PassPipelineOptions<HostPipelineOptions> {
 
 static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
                              llvm::ArrayRef<Stage> stages) {
-  auto build =
-      [stages](OpPassManager &passes, llvm::StringRef text,
-               llvm::function_ref<LogicalResult(const llvm::Twine &)> fail)
+  // The caller's handler gives errors a place in a file, which options have
+  // not.
+  auto build = [stages, option = "--" + name.str()](
+                   OpPassManager &passes, llvm::StringRef text,
+                   llvm::function_ref<LogicalResult(const llvm::Twine &)>)
       -> LogicalResult {
     HostPipelineOptions parsed;
     if (failed(parsed.parseFromString(text)))
       return failure();
     llvm::Expected<Target> target = parseTarget(parsed.target);
-    if (!target)
-      return fail(llvm::toString(target.takeError()));
+    if (!target) {
+      llvm::WithColor::error(llvm::errs(), option)
+          << llvm::toString(target.takeError()) << "\n";
+      return failure();
+    }
     CompileOptions options;
     options.target = std::move(*target);
     options.decodeRows = parsed.decodeRows;
