@@ -10,6 +10,7 @@
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
 #include "kvc/Targets.h"
+#include "kvc/Timing.h"
 
 #include <algorithm>
 #include <map>
@@ -56,7 +57,9 @@ std::vector<std::string> parseStages(const std::string &text) {
     return known;
   const std::vector<std::string> given = parseList("--stage", text);
   for (const std::string &stage : given)
-    parseName("--stage", stage, known);
+    if (std::ranges::find(known, stage) == known.end())
+      failUse("--stage: expected all, or some of " + join(known) + "; got " +
+              inQuotes(stage));
   std::vector<std::string> stages;
   for (const std::string &stage : known)
     if (std::ranges::find(given, stage) != given.end())
@@ -85,12 +88,14 @@ void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
       };
     }
     kvc_artifacts *made = nullptr;
+    const ThreadStopwatch compiling;
     diag.check(kvc_compile_artifacts(
                    compiler, text.data(), text.size(), &compile,
                    isLast ? kinds : uint32_t(KVC_EMIT_MLIR),
                    options.stages.empty() ? nullptr : options.stages[i].c_str(),
                    diag, &made),
                path);
+    result.cpuMs = compiling.milliseconds();
     result.artifacts.emplace_back(made);
   }
   result.spec = path;
@@ -176,6 +181,7 @@ void kvc::addCompileCommand(CLI::App &app) {
   addFlag(command, "--remarks", options->remarks,
           "Say what the compiler chose, and why.");
   addFlag(command, "--report", options->report,
-          "Show kernels, their sizes and the time of every phase.");
+          "Show kernels, their sizes, the time of every phase and the CPU time "
+          "of all, printing included.");
   addFlag(command, "--json", options->json, "Print all of this as JSON.");
 }

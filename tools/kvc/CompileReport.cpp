@@ -133,6 +133,7 @@ std::string phaseTable(const CompileResult &result) {
     total += phase.ms;
   }
   table.add({"together", fixed(total, 1)});
+  table.add({"CPU time", fixed(result.cpuMs, 1)});
   return table.str();
 }
 
@@ -192,6 +193,7 @@ std::string kvc::reportJson(std::span<const CompileResult> results,
       entry["kernels"] = kernelsOf(result);
       for (const kvc_phase &phase : result.phases())
         entry["compile_phases_ms"][phase.name] = phase.ms;
+      entry["compile_cpu_ms"] = result.cpuMs;
     }
     all.push_back(std::move(entry));
   }

@@ -19,6 +19,7 @@ struct CompileResult {
   std::vector<ArtifactsHandle> artifacts;
   std::vector<std::string> remarks;
   std::vector<std::string> paths; ///< Of the artefacts, in the order of list().
+  double cpuMs = 0; ///< Of the run that went furthest, printing included.
 
   /// MLIR first, stage by stage, then what is made of it.
   std::vector<kvc_artifact> list() const;

@@ -14,6 +14,7 @@
 #include "kvc/Progress.h"
 #include "kvc/RunDevice.h"
 #include "kvc/Targets.h"
+#include "kvc/Timing.h"
 
 #include <limits>
 
@@ -30,8 +31,8 @@ struct RunOptions {
 
 Json statsOf(const Engine &engine, const BatchInputs &inputs,
              const Outputs &outputs, const kvc_cache *cache,
-             std::span<const kvc_sequence> sequences, double appendUs,
-             int64_t threads) {
+             std::span<const kvc_sequence> sequences, double compileCpuMs,
+             double appendUs, int64_t threads) {
   const double perToken =
       engine.bytesPerToken() * static_cast<double>(engine.info().kv_heads);
   // Every sequence with a query is read once, by all of its queries.
@@ -59,6 +60,7 @@ Json statsOf(const Engine &engine, const BatchInputs &inputs,
   stats["append_us"] = appendUs;
   stats["us_per_step"] = outputs.microseconds;
   stats["compile_ms"] = engine.compileMs();
+  stats["compile_cpu_ms"] = compileCpuMs;
   for (const kvc_phase &phase : engine.phases())
     stats["compile_phases_ms"][phase.name] = phase.ms;
   return stats;
@@ -89,8 +91,11 @@ void run(const RunOptions &options) {
   const CompilerHandle compiler = createCompiler();
   const std::string target =
       options.cpu.empty() ? device.target() : options.cpu;
-  const Engine engine(compiler.get(), readFile(options.spec), options.spec,
+  const std::string text = readFile(options.spec);
+  const ThreadStopwatch compiling;
+  const Engine engine(compiler.get(), text, options.spec,
                       compileOptionsFor(target), device.get());
+  const double compileCpuMs = compiling.milliseconds();
   progress.begin("reading " + options.inputs);
   const BatchInputs inputs =
       readInputs(options.inputs, engine.spec(), options.schemeInputs,
@@ -122,7 +127,7 @@ void run(const RunOptions &options) {
     dumpFile->write(dump.tensors());
   }
   const Json stats = statsOf(engine, inputs, outputs, cache.get(), sequences,
-                             appendUs, threads.count());
+                             compileCpuMs, appendUs, threads.count());
   if (statsFile)
     statsFile->write(documentOf(stats));
 
