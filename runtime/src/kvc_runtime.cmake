@@ -37,7 +37,7 @@ target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 
 kvc_add_library(kvc_runtime
   SRCS run/kvc/Run/Append.cpp run/kvc/Run/Attend.cpp run/kvc/Run/Batch.cpp run/kvc/Run/Convert.cpp run/kvc/Run/DevicePlan.cpp run/kvc/Run/DeviceRun.cpp run/kvc/Run/DeviceStep.cpp
-       run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Quantise.cpp run/kvc/Run/SplitPlanner.cpp run/kvc/Run/Unpack.cpp
+       run/kvc/Run/Items.cpp run/kvc/Run/Module.cpp run/kvc/Run/ModuleFile.cpp run/kvc/Run/Plan.cpp run/kvc/Run/Quantise.cpp run/kvc/Run/SplitPlanner.cpp run/kvc/Run/Unpack.cpp
   LINK kvc_cache ${CMAKE_DL_LIBS})
 target_include_directories(kvc_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/run)
 

@@ -11,6 +11,8 @@
 #include "Devices.h"
 #include "RunFixture.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -379,6 +381,129 @@ TEST_P(OwnMemory, RefusesWhatDoesNotBelongTogether) {
   ASSERT_EQ(kvc_plan_get_info(made.get(), nullptr, &info), KVC_OK);
   EXPECT_EQ(info.decode_split, 16);
   EXPECT_GT(info.workspace_bytes, 0);
+}
+
+TEST_P(OwnMemory, WantsRowsThatWholeLoadsFit) {
+  Engine engine(device, pagedText(16), 1);
+  engine.reserve(10);
+  engine.prepare({2});
+  const PlanPtr plan = engine.plan(10, 10);
+  auto statusOf = [&](const kvc_batch &batch) {
+    return kvc_run(plan.get(), &batch, nullptr, engine.message.get(),
+                   &engine.step.outRows, nullptr);
+  };
+  kvc_batch batch = engine.step.batch;
+  batch.key.data = static_cast<const char *>(batch.key.data) + 4;
+  EXPECT_EQ(statusOf(batch), KVC_INVALID_ARGUMENT);
+  batch = engine.step.batch;
+  batch.value.head_stride = 26;
+  EXPECT_EQ(statusOf(batch), KVC_INVALID_ARGUMENT);
+  batch = engine.step.batch;
+  batch.query.token_stride = 65;
+  EXPECT_EQ(statusOf(batch), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(engine.message.text).rfind("q: expected an address", 0),
+            0u)
+      << engine.message.text;
+  EXPECT_EQ(statusOf(engine.step.batch), KVC_OK) << engine.message.text;
+}
+
+/// A manifest beside the kernels, in a folder of its own.
+struct ManifestFile {
+  std::string folder = ::testing::TempDir() + "kvc_manifest_XXXXXX";
+  std::string path;
+
+  explicit ManifestFile(const GpuModule &module) {
+    EXPECT_NE(mkdtemp(folder.data()), nullptr);
+    path = folder + "/raw.json";
+    std::ofstream(folder + "/raw.ptx") << module.code;
+    std::string kernels;
+    for (const kvc_kernel_info &each : module.kernels)
+      kernels += std::string(kernels.empty() ? "" : ", ") + R"({"name": ")" +
+                 each.name + R"(", "tile_rows": )" +
+                 std::to_string(each.tile_rows) + R"(, "tile_tokens": )" +
+                 std::to_string(each.tile_tokens) + R"(, "split_tokens": )" +
+                 std::to_string(each.split_tokens) +
+                 R"(, "operands": "", "symbol": ")" + each.symbol +
+                 R"(", "threads": 32, "shared_bytes": 0, "registers": 40})";
+    write(
+        R"({"abi_version": 2, "target": {"name": "sm_80"}, "layout_hash": ")" +
+        std::string(module.table.layout_hash) + R"(", "code": "raw.ptx", )" +
+        R"("spec": )" + module.json + R"(, "kernels": [)" + kernels + "]}");
+  }
+  ~ManifestFile() { std::filesystem::remove_all(folder); }
+  void write(const std::string &content) {
+    text = content;
+    std::ofstream(path) << content;
+  }
+  kvc_status open(Message &message, ModulePtr &module) const {
+    kvc_module *made = nullptr;
+    const kvc_status status =
+        kvc_module_open_code(path.c_str(), message.get(), &made);
+    module.reset(made);
+    return status;
+  }
+  std::string text;
+};
+
+TEST(ModuleCode, OpensAManifestAndItsCode) {
+  OwnDevice device("sim");
+  Engine engine(device, pagedText(16), 1);
+  ManifestFile file(engine.module);
+  ModulePtr opened;
+  ASSERT_EQ(file.open(engine.message, opened), KVC_OK) << engine.message.text;
+  const kvc_module_table *table = nullptr;
+  ASSERT_EQ(kvc_module_get_table(opened.get(), nullptr, &table), KVC_OK);
+  EXPECT_STREQ(table->target, "sm_80");
+  ASSERT_EQ(table->num_kernels, 5);
+  EXPECT_STREQ(table->kernels[0].symbol, "decode_raw");
+  EXPECT_EQ(table->kernels[0].registers, 40);
+  engine.module.module = std::move(opened);
+  engine.reserve(10);
+  engine.prepare({10});
+  const PlanPtr plan = engine.plan(10, 10);
+  ASSERT_EQ(kvc_run(plan.get(), &engine.step.batch, nullptr,
+                    engine.message.get(), &engine.step.outRows,
+                    &engine.step.lseRows),
+            KVC_OK)
+      << engine.message.text;
+  engine.check();
+}
+
+TEST(ModuleCode, SaysWhatIsWrongWithAManifest) {
+  OwnDevice device("sim");
+  const GpuModule module(pagedText(16));
+  Message message;
+  ModulePtr opened;
+  const struct {
+    const char *from, *to, *says;
+  } cases[] = {
+      {"\"abi_version\": 2", "\"abi_version\": 1",
+       "module.abi_version: expected 2, got 1"},
+      {"\"abi_version\": 2, ", "", "\"abi_version\": expected a whole number"},
+      {"\"threads\": 32", "\"threads\": 9999999999999999999",
+       "\"threads\": expected a number below 2^63"},
+      {"\"threads\": 32", "\"threads\": 0", "expected 1 to 1024 threads"},
+      {"raw.ptx", "../raw.ptx", "expected the name of a file beside it"},
+      {"raw.ptx", "none.ptx", "/none.ptx: expected a file"},
+      {"\"kernels\": [", "\"kernels\": [3, ", "\"name\": expected a text"},
+      {"{\"abi", "[\"abi", "expected an object of JSON"},
+      {"\"kvc\": 1", "\"kvc\": 7", "module.spec_json: "},
+  };
+  for (const auto &each : cases) {
+    ManifestFile file(module);
+    std::string text = file.text;
+    const size_t at = text.find(each.from);
+    ASSERT_NE(at, std::string::npos) << each.from;
+    file.write(text.replace(at, std::string(each.from).size(), each.to));
+    EXPECT_NE(file.open(message, opened), KVC_OK) << each.to;
+    EXPECT_NE(std::string(message.text).find(each.says), std::string::npos)
+        << message.text;
+  }
+  kvc_module *made = nullptr;
+  EXPECT_EQ(kvc_module_open_code("/no/such/file", message.get(), &made),
+            KVC_FAILED);
+  EXPECT_EQ(kvc_module_open_code("", message.get(), &made),
+            KVC_INVALID_ARGUMENT);
 }
 
 INSTANTIATE_TEST_SUITE_P(Device, OwnMemory, Values("sim", "checked", "cuda"));

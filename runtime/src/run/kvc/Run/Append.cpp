@@ -44,7 +44,10 @@ kvc_status resolveInputs(const kvc_module &module, const kvc_batch &batch,
   if (inputs.hasValue)
     KVC_TRY(resolveRows(batch.value.data, batch.value.token_stride,
                         batch.value.head_stride, tokens, diag, inputs.value));
-  return KVC_OK;
+  if (!batch.cache->hasOwnMemory())
+    return KVC_OK;
+  KVC_TRY(requireWholeLoads(inputs.key, diag));
+  return inputs.hasValue ? requireWholeLoads(inputs.value, diag) : KVC_OK;
 }
 
 kvc_status checkInputs(const kvc_batch &batch, const Inputs &inputs,

@@ -45,6 +45,8 @@ kvc_status AttendRun::prepare(const kvc_batch &batch, bool isAppending,
   query = {"q", nullptr, spec.io.query, attention.qHeads, attention.headDim};
   KVC_TRY(resolveRows(batch.query.data, batch.query.token_stride,
                       batch.query.head_stride, end, diag, query));
+  if (plan.own)
+    KVC_TRY(requireWholeLoads(query, diag));
   out = {"out", nullptr, spec.io.output, attention.qHeads, attention.valueDim};
   kvc_out_rows none = {nullptr, 0, 0};
   const kvc_out_rows &given = outRows ? *outRows : none;

@@ -75,6 +75,21 @@ kvc_status ViewPlacer::place(const kvc_cache &cache, const ViewExtent &extent,
   return KVC_OK;
 }
 
+kvc_status kvc::requireWholeLoads(const Rows &rows, kvc_diag *diag) {
+  const int64_t bytes = bytesOf(rows.dtype);
+  if (reinterpret_cast<uintptr_t>(rows.data) % kAlignment == 0 &&
+      rows.tokenStride * bytes % kAlignment == 0 &&
+      rows.headStride * bytes % kAlignment == 0)
+    return KVC_OK;
+  return fail(diag, KVC_INVALID_ARGUMENT,
+              "%s: expected an address and strides that are multiples of %lld "
+              "bytes on a device, got %p and %lld and %lld elements",
+              rows.name, static_cast<long long>(kAlignment),
+              static_cast<const void *>(rows.data),
+              static_cast<long long>(rows.tokenStride),
+              static_cast<long long>(rows.headStride));
+}
+
 kvc_status kvc::placeAppend(const kvc_cache &cache, AppendWork &work,
                             ViewPlacer &views, StepTables &tables,
                             kvc_diag *diag) {

@@ -53,6 +53,10 @@ private:
   std::unordered_map<const void *, const void *> placed;
 };
 
+/// KVC_INVALID_ARGUMENT unless loads of 16 bytes fit the rows: kernels on a
+/// device with memory of its own use no others.
+kvc_status requireWholeLoads(const Rows &rows, kvc_diag *diag);
+
 /// Views and items of an append into the tables.
 kvc_status placeAppend(const kvc_cache &cache, AppendWork &work,
                        ViewPlacer &views, StepTables &tables, kvc_diag *diag);

@@ -32,12 +32,18 @@ struct DeviceCode {
 
 } // namespace kvc
 
+/// What a table of a module's own lies in.
+struct kvc_module_storage {
+  virtual ~kvc_module_storage() = default;
+};
+
 /// A checked kernel table. Kernels that it lacks are null.
 struct kvc_module {
   ~kvc_module();
 
   const kvc_module_table *table = nullptr;
   void *library = nullptr; ///< Of dlopen; null where the table is the caller's.
+  std::unique_ptr<kvc_module_storage> storage; ///< Null: the caller's.
   std::unique_ptr<kvc_spec> spec;
   const kvc_kernel_info *decode = nullptr, *prefill = nullptr,
                         *append = nullptr, *merge = nullptr, *unpack = nullptr;
