@@ -360,7 +360,7 @@ kvc_status launchNow(SimDevice &device, const Launch &launch, kvc_diag *diag) {
   const sim::LaunchResult result = sim::launch(
       *function.module->loaded, function.name, device.memory, launch.options);
   for (const sim::Finding &finding : device.checker.findings())
-    if (device.options.report && finding.kind != sim::Finding::Kind::Fault)
+    if (device.options.report && !sim::kStops.has(finding.kind))
       device.options.report(device.options.user,
                             (function.name + ": " + finding.str()).c_str());
   device.checker.clear();
