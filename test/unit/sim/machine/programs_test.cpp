@@ -6,12 +6,14 @@
 //
 // The kernels of cuda/programs.cu as nvcc compiles them, where a CUDA toolkit
 // is installed, and as LLVM does, in builds with the compiler; each compared
-// with a result of C++, one block after the other and in orders by chance.
+// with a result of C++, one block after the other and in orders by chance, one
+// of which the checker watches.
 //
 //===----------------------------------------------------------------------===//
 
 #include "MachineSupport.h"
 
+#include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Numerics/Convert.h"
 
 #include <algorithm>
@@ -88,9 +90,16 @@ protected:
     if (compiler.command.empty())
       GTEST_SKIP() << compiler.whyMissing << ": its programs are not run";
     ASSERT_FALSE(programsOf(compiler).empty());
-    device = std::make_unique<Device>(programsOf(compiler));
+    // One of the orders under the checker, which must find nothing.
+    device = std::make_unique<Device>(programsOf(compiler),
+                                      seed == 3 ? &checker : nullptr);
     device->options.seed = seed;
     device->options.maxSteps = 100'000'000;
+  }
+
+  void TearDown() override {
+    for (const Finding &finding : checker.findings())
+      ADD_FAILURE() << finding.str();
   }
 
   std::vector<float> randomFloats(size_t count) {
@@ -109,6 +118,7 @@ protected:
     return codes;
   }
 
+  Checker checker;
   std::unique_ptr<Device> device;
   std::mt19937 random{7};
 };
