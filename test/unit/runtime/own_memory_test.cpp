@@ -11,6 +11,8 @@
 #include "Devices.h"
 #include "RunFixture.h"
 
+#include "kvc/Run/DeviceStep.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -405,6 +407,72 @@ TEST_P(OwnMemory, WantsRowsThatWholeLoadsFit) {
             0u)
       << engine.message.text;
   EXPECT_EQ(statusOf(engine.step.batch), KVC_OK) << engine.message.text;
+}
+
+/// Segments and inputs of schemes: the lists that a view points to are on the
+/// device, and are those of the host.
+TEST(DeviceViews, HoldRawRowsAndInputs) {
+  OwnDevice device("sim");
+  const SpecPtr spec = parse(R"({"kvc": 1, "name": "views", "attention":
+      {"q_heads": 2, "kv_heads": 2, "head_dim": 16}, "io": {"query": "f16"},
+      "key": {"codec": "int8", "scale": {"tokens": "all", "channels": 1,
+              "dtype": "f16", "static": true}},
+      "value": {"codec": "int8", "scale": {"tokens": 1, "channels": "all",
+                "dtype": "f16"}},
+      "segments": {"sink": 3, "recent": 17},
+      "layout": {"kind": "paged", "page": 16, "order": "nhd"}})");
+  ASSERT_TRUE(spec);
+  std::vector<float> scales(2 * 16);
+  for (size_t i = 0; i < scales.size(); ++i)
+    scales[i] = 0.5f + float(i);
+  const kvc_scheme_values input = {"key_scale", scales.data(), 32};
+  kvc_cache_options options = cacheOptions(spec.get());
+  options.capacity_tokens = 1000;
+  options.device = device.get();
+  options.inputs = &input;
+  options.num_inputs = 1;
+  Cache cache(options);
+  ASSERT_TRUE(cache.get()) << cache.message.text;
+  const kvc_sequence sequence = cache.create();
+  cache.grow(sequence, 100);
+  Sequence *found = nullptr;
+  ASSERT_EQ(cache.get()->find(sequence, nullptr, found), KVC_OK);
+
+  const kvc_cache_view host = cache.get()->viewOf(*found);
+  const ViewExtent extent = cache.get()->extentOf(*found);
+  ASSERT_GT(extent.pages, 0);
+  ASSERT_GT(extent.rawPages, 0);
+  StepTables tables;
+  std::vector<int64_t> bytes(NumSections, 0);
+  bytes[Views] = viewBytes(0, true);
+  bytes[Pages] = pageBytes(extent.pages) + pageBytes(extent.rawPages);
+  ASSERT_EQ(tables.create(*device.get(), bytes, nullptr), KVC_OK);
+  ASSERT_EQ(tables.begin(nullptr), KVC_OK);
+  ViewPlacer placer(tables);
+  kvc_cache_view view = host, twice = host;
+  Message message;
+  ASSERT_EQ(placer.place(*cache.get(), extent, message.get(), view), KVC_OK)
+      << message.text;
+  ASSERT_EQ(placer.place(*cache.get(), extent, message.get(), twice), KVC_OK);
+  kvc_cache_view third = host;
+  EXPECT_EQ(placer.place(*cache.get(), extent, message.get(), third),
+            KVC_UNSUPPORTED);
+  ASSERT_EQ(tables.upload(nullptr, nullptr), KVC_OK);
+
+  auto isSame = [&](const auto *there, const auto *here, int64_t count) {
+    using T = std::remove_cvref_t<decltype(*here)>;
+    const auto read = device.read<T>(there, size_t(count));
+    return std::memcmp(read.data(), here, size_t(count) * sizeof(T)) == 0;
+  };
+  EXPECT_EQ(twice.page_table, view.page_table);
+  EXPECT_TRUE(isSame(view.page_table, host.page_table, extent.pages));
+  EXPECT_TRUE(isSame(view.regions, host.regions, 3));
+  EXPECT_EQ(view.key_coded_end, host.key_coded_end);
+  const auto raw = device.read<kvc_cache_view>(view.raw, 1).front();
+  EXPECT_TRUE(isSame(raw.page_table, host.raw->page_table, extent.rawPages));
+  EXPECT_TRUE(isSame(raw.regions, host.raw->regions, 2));
+  const float *rows = device.read<const float *>(view.inputs, 1).front();
+  EXPECT_TRUE(isSame(rows, host.inputs[0], 32));
 }
 
 /// A manifest beside the kernels, in a folder of its own.
