@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -543,6 +544,49 @@ private:
   int64_t keyCost, pairCost, page;
 };
 
+/// One in [low, high] at even odds with `level` itself, so that all sizes occur
+/// and those of the levels often.
+int64_t drawn(int64_t level, int64_t low, int64_t high,
+              const std::function<bool(int64_t)> &fits, Random &random) {
+  std::vector<int64_t> fitting = {level};
+  if (random.below(2) == 0)
+    for (int64_t size = low; size <= high; ++size)
+      if (fits(size))
+        fitting.push_back(size);
+  return fitting[size_t(random.below(int64_t(fitting.size())))];
+}
+
+/// Another head_dim (or value_dim) that is about as large as the row's and that
+/// the same powers of two divide, which is what kernels differ by; of large
+/// ones those that the blocks of the schemes need. Large ones cost the time:
+/// none is larger than its level.
+void drawChannels(Choice &row, const std::string &dim, Random &random) {
+  const int64_t level = std::stoi(row.at(dim));
+  const bool isLarge = level >= 256;
+  auto alignment = [](int64_t size) {
+    return std::min<int64_t>(size & -size, 64);
+  };
+  int64_t step = isLarge ? 8 : alignment(level);
+  for (const char *channels : {"key.scale.channels", "value.scale.channels"})
+    if (auto found = row.find(channels);
+        found != row.end() && isNumber(found->second))
+      step = std::max<int64_t>(step, std::stoi(found->second));
+  row[dim] = std::to_string(drawn(
+      level, std::max<int64_t>(16, level / 2), isLarge ? level : level * 3 / 2,
+      [&](int64_t size) {
+        return size % step == 0 &&
+               (isLarge || alignment(size) == alignment(level));
+      },
+      random));
+}
+
+void drawGroup(Choice &row, Random &random) {
+  const int64_t level = std::stoi(row.at("group"));
+  row["group"] = std::to_string(drawn(
+      level, (level + 1) / 2, std::min<int64_t>(level * 3 / 2, 128),
+      [](int64_t) { return true; }, random));
+}
+
 /// Single queries decode, many prefill; what lies between depends on rows of
 /// tiles and may be either.
 std::string kernelsFor(const std::vector<Lengths> &lengths, int group) {
@@ -564,6 +608,12 @@ MatrixCase makeCase(size_t number, const std::vector<Property> &properties,
     choice[properties[p].name] = level;
     result.levels += (p ? ", " : "") + properties[p].name + "=" + level;
   }
+  drawChannels(choice, "head_dim", random);
+  if (choice.contains("value_dim"))
+    drawChannels(choice, "value_dim", random);
+  drawGroup(choice, random);
+  result.levels +=
+      "; head_dim=" + choice["head_dim"] + " group=" + choice["group"];
   if (value == ValueIs::Key) {
     auto [begin, end] = sharedRange(choice);
     choice["value_dim"] = std::to_string(end - begin);

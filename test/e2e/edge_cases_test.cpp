@@ -66,6 +66,7 @@ struct Edge {
   std::vector<LentPages> pages = {{}};
   int64_t tileTokens = 0, splitTokens = 0; ///< 0: the compiler's choice.
   int32_t moreKeys = 0;                    ///< That the plan is made for.
+  InputMode values = InputMode::Normal;
 };
 
 /// Decode and prefill of a few tiles.
@@ -156,6 +157,16 @@ void addShapes(std::vector<Edge> &edges) {
                    .attention = heads(4, 1, 576) + R"(, "value_dim": 512)",
                    .lengths = {{1, 70}, {2, 20}, {9, 10}},
                    .layout = kPages});
+  // Where i32 sums of products come nearest to their end.
+  for (const auto &[name, scheme] :
+       {std::pair("int8", kInt8), std::pair("int4", kInt4)})
+    edges.push_back(
+        {.name = std::string("head_dim_576_of_the_largest_codes_") + name,
+         .attention = heads(4, 2, 576),
+         .lengths = {{1, 70}, {2, 20}, {9, 10}},
+         .schemes = {{scheme, scheme}},
+         .layout = kPages,
+         .values = InputMode::LargestCodes});
   edges.push_back(
       {.name = "head_dim_576_value_is_512_of_it",
        .attention = heads(16, 1, 576) + R"(, "value_is_key": [0, 512])",
@@ -300,7 +311,7 @@ TEST_P(EdgeCases, StayWithinTheBounds) {
     const auto spec = spec::parseSpec(text);
     ASSERT_TRUE(spec) << spec.error().str();
     const Inputs inputs =
-        randomInputs(*spec, edge.lengths, InputMode::Normal, 7);
+        randomInputs(*spec, edge.lengths, edge.values, /*seed=*/7);
     const Answer expected = answer(*spec, inputs);
     // Compiling is nearly all of the time, of instrumented kernels more so.
     const int isOther = &schemes != &edge.schemes.front();
