@@ -59,7 +59,7 @@ std::vector<std::string> parseStages(const std::string &text) {
   for (const std::string &stage : given)
     if (std::ranges::find(known, stage) == known.end())
       failUse("--stage: expected all, or some of " + join(known) + "; got " +
-              inQuotes(stage));
+              inQuotes(text));
   std::vector<std::string> stages;
   for (const std::string &stage : known)
     if (std::ranges::find(given, stage) != given.end())
