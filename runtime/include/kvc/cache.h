@@ -32,10 +32,11 @@ typedef struct kvc_cache kvc_cache;
  *  is refused as KVC_STALE, also when its slot lives on in another one. */
 typedef uint64_t kvc_sequence;
 
-/** Pages that the caller owns. Page i of K begins `i * key_stride` bytes from
- *  `key`. Addresses and strides are multiples of 16; a stride is at least the
- *  tensor's kvc_page_slice_bytes. With "interleaved" V's page follows K's
- *  inside of the same stride: then `value` is null and value_stride is 0. */
+/** Pages that the caller owns, in the device's memory. Page i of K begins
+ *  `i * key_stride` bytes from `key`. Addresses and strides are multiples of 16;
+ *  a stride is at least the tensor's kvc_page_slice_bytes. With "interleaved"
+ *  V's page follows K's inside of the same stride: then `value` is null and
+ *  value_stride is 0. */
 typedef struct kvc_page_memory {
   void *key;
   int64_t key_stride;
@@ -142,7 +143,9 @@ KVC_API kvc_status kvc_cache_rollback(kvc_cache *cache, kvc_sequence sequence,
 
 /*--- Looking in -----------------------------------------------------------*/
 
-/** What kernels read. Valid until the next call that takes `kvc_cache *`. */
+/** What kernels read. Valid until the next call that takes `kvc_cache *`. On a
+ *  device with memory of its own the lists are the host's, and what addresses
+ *  in them name is the device's. */
 KVC_API kvc_status kvc_cache_get_view(const kvc_cache *cache,
                                       kvc_sequence sequence, kvc_diag *diag,
                                       kvc_cache_view *view);
