@@ -33,10 +33,10 @@ typedef struct kvc_cache kvc_cache;
 typedef uint64_t kvc_sequence;
 
 /** Pages that the caller owns, in the device's memory. Page i of K begins
- *  `i * key_stride` bytes from `key`. Addresses and strides are multiples of 16;
- *  a stride is at least the tensor's kvc_page_slice_bytes. With "interleaved"
- *  V's page follows K's inside of the same stride: then `value` is null and
- *  value_stride is 0. */
+ *  `i * key_stride` bytes from `key`. Addresses and strides are multiples of
+ *  16; a stride is at least the tensor's kvc_page_slice_bytes. With
+ *  "interleaved" V's page follows K's inside of the same stride: then `value`
+ *  is null and value_stride is 0. */
 typedef struct kvc_page_memory {
   void *key;
   int64_t key_stride;
