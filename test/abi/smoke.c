@@ -43,9 +43,10 @@ static void run(kvc_spec *spec) {
   const char *hash = NULL;
   CHECK(kvc_layout_hash(spec, &hash) == KVC_OK && strlen(hash) == 64);
 
-  kvc_kernel_info kernels[] = {{"append", append, 0, 0, 0, "", 0, 0, 0, 0},
-                               {"decode", nothing, 4, 16, 64, "", 0, 0, 0, 0},
-                               {"merge", nothing, 0, 0, 0, "", 0, 0, 0, 0}};
+  kvc_kernel_info kernels[] = {
+      {"append", append, 0, 0, 0, "", 0, 0, 0, 0, 0},
+      {"decode", nothing, 4, 16, 64, "", 0, 0, 0, 0, 0},
+      {"merge", nothing, 0, 0, 0, "", 0, 0, 0, 0, 0}};
   kvc_module_table table = {
       KVC_KERNEL_ABI_VERSION, 3, SPEC, hash, "smoke", kernels, "", 0, 0};
   kvc_module *module = NULL;

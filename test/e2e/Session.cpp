@@ -31,8 +31,16 @@ Session::Session(const Engine &engine, const spec::Spec &spec,
                  const LentPages &pages)
     : spec(spec), inputs(inputs), rowOrder(rowOrder),
       specHandle(engine.spec()) {
-  createCache(pages);
+  createCache(inputs, pages);
   append(engine, chunk);
+}
+
+Session::Session(const Engine &engine, const spec::Spec &spec,
+                 const Inputs &inputs, RowOrder rowOrder, const Inputs &largest)
+    : spec(spec), inputs(inputs), rowOrder(rowOrder),
+      specHandle(engine.spec()) {
+  createCache(largest, {});
+  append(engine, 0);
 }
 
 /// Inputs of the spec's schemes by their names.
@@ -54,8 +62,9 @@ static GuardedRuns filledPages(int64_t count, int64_t bytes,
   return runs;
 }
 
-void Session::createCache(const LentPages &pages) {
+void Session::createCache(const Inputs &largest, const LentPages &pages) {
   Diag diag;
+  auto room = [&](size_t i) { return largest.cuKv[i + 1] - largest.cuKv[i]; };
   kvc_cache_options options{};
   options.struct_size = sizeof(options);
   options.spec = specHandle;
@@ -71,7 +80,7 @@ void Session::createCache(const LentPages &pages) {
   if (isPaged) {
     options.num_pages = 1;
     for (size_t i = 0; i < batch(); ++i)
-      options.num_pages += (length(i) + page - 1) / page;
+      options.num_pages += (room(i) + page - 1) / page;
   }
   // With segments not all of a sequence is in its pages, and none can be lent.
   if (isPaged && !spec::hasSegments(spec)) {
@@ -97,7 +106,7 @@ void Session::createCache(const LentPages &pages) {
   } else if (!isPaged) {
     options.capacity_tokens = 64;
     for (size_t i = 0; i < batch(); ++i)
-      options.capacity_tokens += (length(i) + 63) / 64 * 64;
+      options.capacity_tokens += (room(i) + 63) / 64 * 64;
   }
   const std::vector<SchemeValues> given = schemeValuesOf(spec, inputs);
   const std::vector<kvc_scheme_values> values =
@@ -116,7 +125,8 @@ void Session::append(const Engine &engine, int64_t chunk) {
   Diag diag;
   const spec::Attention &attention = spec.attention;
   const int64_t count = int64_t(batch());
-  std::vector<int64_t> done(batch(), 0), fresh(batch());
+  std::vector<int64_t> fresh(batch());
+  done.resize(batch());
   for (;;) {
     std::vector<int32_t> starts{0};
     for (size_t i = 0; i < batch(); ++i) {

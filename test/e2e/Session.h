@@ -56,6 +56,12 @@ public:
   /// call (0: all at once).
   Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
           RowOrder rowOrder, int64_t chunk, const LentPages &pages = {});
+  /// With room for what `inputs` become later: those of `largest`.
+  Session(const Engine &engine, const spec::Spec &spec, const Inputs &inputs,
+          RowOrder rowOrder, const Inputs &largest);
+
+  /// Appends what `inputs` have got since the last time.
+  void appendNew(const Engine &engine) { append(engine, 0); }
 
   /// Attends through any module whose kernels read this cache. A paged cache's
   /// tables are handed over as an engine of its own would, in guarded memory,
@@ -89,7 +95,7 @@ private:
   int64_t length(size_t i) const { return inputs.cuKv[i + 1] - inputs.cuKv[i]; }
   /// The pages of sequence i at run i; each run ends behind the longest table.
   GuardedRuns blockTables() const;
-  void createCache(const LentPages &pages);
+  void createCache(const Inputs &largest, const LentPages &pages);
   void append(const Engine &engine, int64_t chunk);
   void comparePages(const spec::Spec &packing, const Answer &expected,
                     size_t sequence, const kvc_cache_view &view,
@@ -113,6 +119,7 @@ private:
   std::optional<GuardedRuns> keyPages, valuePages;
   CacheHandle cache;
   std::vector<kvc_sequence> sequences;
+  std::vector<int64_t> done; ///< Tokens of each.
 };
 
 } // namespace kvc::test

@@ -321,13 +321,12 @@ TEST(Compilation, PhasesArePartsOfItsTime) {
 // The matrix itself
 //===----------------------------------------------------------------------===//
 
-TEST(MatrixCases, AreManyAndLowered) {
+TEST(MatrixCases, AreManyAndValid) {
   EXPECT_GE(matrixCases(1).size(), 300u);
   EXPECT_GE(combinationCases(1).size(), 1500u);
   for (const MatrixCase &test : cases()) {
     const auto parsed = spec::parseSpec(test.spec);
     ASSERT_TRUE(parsed) << parsed.error().str() << "\n" << test.spec;
-    EXPECT_EQ(spec::unsupportedReason(*parsed), nullptr) << test.spec;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "Expect.h"
 #include "Guard.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace kvc;
@@ -84,17 +85,21 @@ const Case kCases[] = {
     {"RingWithoutSegments", kTokens, kTokens, R"(, "window": 70)", "",
      R"("kind": "ring")"}};
 
+std::string textOf(const Case &test) {
+  return std::string(R"({"kvc": 1, "name": "segments", "attention": )"
+                     R"({"q_heads": 6, "kv_heads": 2, "head_dim": 32, )"
+                     R"("value_dim": 48)") +
+         test.attention + R"(}, "io": {"query": "f16"}, "key": )" +
+         test.key.text + R"(, "value": )" + test.value.text +
+         R"(, "segments": {)" + test.segments + R"(}, "layout": {)" +
+         test.layout + "}}";
+}
+
 class Segments : public testing::TestWithParam<Case> {};
 
 TEST_P(Segments, NeverTellHowTokensArrived) {
   const Case &test = GetParam();
-  const std::string text =
-      std::string(R"({"kvc": 1, "name": "segments", "attention": )"
-                  R"({"q_heads": 6, "kv_heads": 2, "head_dim": 32, )"
-                  R"("value_dim": 48)") +
-      test.attention + R"(}, "io": {"query": "f16"}, "key": )" + test.key.text +
-      R"(, "value": )" + test.value.text + R"(, "segments": {)" +
-      test.segments + R"(}, "layout": {)" + test.layout + "}}";
+  const std::string text = textOf(test);
   SCOPED_TRACE(text);
   const auto spec = spec::parseSpec(text);
   ASSERT_TRUE(spec) << spec.error().str();
@@ -137,6 +142,112 @@ TEST_P(Segments, NeverTellHowTokensArrived) {
       session.freeCache();
       EXPECT_FALSE(session.device().overruns());
     }
+  }
+}
+
+/// The first `tokens` of every sequence, or as many as it has.
+Inputs cutTo(const spec::Attention &attention, const Inputs &all,
+             int64_t tokens) {
+  Inputs result = all;
+  result.k.clear();
+  result.v.clear();
+  for (size_t i = 0; i + 1 < all.cuKv.size(); ++i) {
+    const int64_t count = std::min(tokens, all.cuKv[i + 1] - all.cuKv[i]);
+    auto take = [&](const std::vector<float> &from, int64_t channels,
+                    std::vector<float> &to) {
+      const int64_t width = attention.kvHeads * channels;
+      const auto first = from.begin() + all.cuKv[i] * width;
+      to.insert(to.end(), first, first + count * width);
+    };
+    take(all.k, attention.headDim, result.k);
+    take(all.v, attention.valueDim, result.v);
+    result.cuKv[i + 1] = result.cuKv[i] + count;
+  }
+  return result;
+}
+
+/// As a model generates: some tokens are appended, queries attend, and so on.
+TEST_P(Segments, AreTheSameAtEveryStepOfAGrowingSequence) {
+  const std::string text = textOf(GetParam());
+  SCOPED_TRACE(text);
+  const auto spec = spec::parseSpec(text);
+  ASSERT_TRUE(spec) << spec.error().str();
+  const Lengths lengths[] = {{2, 90}, {1, 9}, {3, 41}};
+  const Inputs all = randomInputs(*spec, lengths, InputMode::Normal, 6);
+  const CompilerHandle compiler = createCompiler();
+  const std::string target = "host";
+  kvc_compile_options options = testOptionsFor(target);
+  options.kernels = "append,decode,merge,unpack";
+  const Engine engine(compiler.get(), text, GetParam().name, options);
+  Inputs now = cutTo(spec->attention, all, 0);
+  Session grown(engine, *spec, now, RowOrder::Padded, all);
+  // One by one over the borders, then in steps of many.
+  for (int64_t tokens : {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
+                         15, 16, 17, 18, 19, 20, 23, 31, 32, 48, 49, 66, 90}) {
+    SCOPED_TRACE(std::to_string(tokens) + " tokens");
+    now = cutTo(spec->attention, all, tokens);
+    grown.appendNew(engine);
+    const Answer expected = answer(*spec, now);
+    EXPECT_EQ(wrongStored(*spec, grown, engine, expected),
+              std::vector<std::string>());
+    const Attended attended = grown.attend(engine, nullptr);
+    EXPECT_EQ(wrongAttended(*spec, now, attended, expected),
+              std::vector<std::string>());
+    const Session once(engine, *spec, now, RowOrder::Padded, 0);
+    const Attended attendedOnce = once.attend(engine, nullptr);
+    EXPECT_EQ(attended.outBytes, attendedOnce.outBytes);
+    EXPECT_EQ(attended.lseBytes, attendedOnce.lseBytes);
+  }
+  grown.freeCache();
+  EXPECT_FALSE(grown.device().overruns());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks that no stack holds
+//===----------------------------------------------------------------------===//
+
+/// What is kept of a whole block of tokens while it is quantised lies in a
+/// workspace; each codec keeps something else.
+TEST(LargeBlocks, AreQuantisedInAWorkspace) {
+  constexpr int64_t tokens = 40000;
+  const std::string scale =
+      R"("scale": {"tokens": 40000, "channels": 16, "dtype": "f32"}})";
+  const std::string schemes[] = {
+      R"({"codec": "int4", "estimate": "signed", )" + scale,
+      R"({"codec": "int8", "zero": "min", "outliers": 1, )" + scale,
+      R"({"codec": "lut", "table": [-1, -0.5, 0.25, 1], "estimate": "rms", "rotate": 16, )" +
+          scale};
+  const CompilerHandle compiler = createCompiler();
+  for (size_t i = 0; i < std::size(schemes); ++i) {
+    const std::string text =
+        R"({"kvc": 1, "name": "large", "attention": {"q_heads": 2, )"
+        R"("kv_heads": 2, "head_dim": 16}, "io": {"query": "f16"}, "key": )" +
+        schemes[i] + R"(, "value": )" + schemes[(i + 1) % std::size(schemes)] +
+        R"(, "segments": {"recent": 40000}})";
+    SCOPED_TRACE(text);
+    const auto spec = spec::parseSpec(text);
+    ASSERT_TRUE(spec) << spec.error().str();
+    const Lengths lengths[] = {{1, 2 * tokens + 7}, {2, tokens + 1}};
+    const Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, 8);
+    const std::string target = "host";
+    kvc_compile_options options = testOptionsFor(target);
+    options.kernels = "append,decode,merge,unpack";
+    const Engine engine(compiler.get(), text, "large", options);
+    for (int64_t k = 0; k < engine.table().num_kernels; ++k) {
+      const kvc_kernel_info &kernel = engine.table().kernels[k];
+      EXPECT_EQ(kernel.workspace_bytes > 4 * tokens * 16,
+                std::string_view(kernel.name) == "append")
+          << kernel.name << ": " << kernel.workspace_bytes;
+    }
+    const Answer expected = answer(*spec, inputs);
+    Session session(engine, *spec, inputs, RowOrder::Dense, 30000);
+    EXPECT_EQ(wrongStored(*spec, session, engine, expected),
+              std::vector<std::string>());
+    EXPECT_EQ(
+        wrongAttended(*spec, inputs, session.attend(engine, nullptr), expected),
+        std::vector<std::string>());
+    session.freeCache();
+    EXPECT_FALSE(session.device().overruns());
   }
 }
 

@@ -55,6 +55,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Expected<Spec> compact = parseSpec(printSpecCompact(*spec));
   require(bool(compact) && *compact == *spec, "a compact form that differs");
   require(layoutHash(*spec) == layoutHash(*again), "a hash that changes");
-  unsupportedReason(*spec);
   return 0;
 }

@@ -14,6 +14,8 @@
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Json.h"
+#include "kvc/OutputFiles.h"
+#include "kvc/Plot.h"
 #include "kvc/PresetSpecs.h"
 #include "kvc/Progress.h"
 #include "kvc/Table.h"
@@ -30,6 +32,7 @@ struct BenchOptions {
   std::vector<std::string> specs;
   std::string device = "host", cpu = "host";
   std::vector<int64_t> contexts{8192}, batches{1}, threads{1};
+  std::string svg;
   bool presets = false, json = false;
 };
 
@@ -54,11 +57,6 @@ struct Row {
   bool isSlower() const { return measured.overF16.median < 1; }
 
   std::string operands; ///< What the decode kernel multiplies.
-};
-
-/// What is not timed, and why.
-struct Refusal {
-  std::string name, reason;
 };
 
 /// The memory that streaming reads run over, written once so that it is there.
@@ -145,6 +143,25 @@ std::string asJson(const std::vector<Row> &rows,
   return documentOf(result);
 }
 
+/// A point for every row; names say what differs between rows of a spec.
+std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options) {
+  Plot plot{"Time of a decode step over the bytes that it reads",
+            "MB per step",
+            "us per step",
+            {}};
+  for (const Row &row : rows) {
+    std::string name = row.spec;
+    if (options.contexts.size() > 1)
+      name += ", " + std::to_string(row.context) + " tokens";
+    if (options.batches.size() > 1)
+      name += " x " + std::to_string(row.batch);
+    if (options.threads.size() > 1)
+      name += ", " + std::to_string(row.threads) + " threads";
+    plot.points.push_back({name, row.bytes * 1e-6, row.measured.stepUs.median});
+  }
+  return kvc::asSvg(plot);
+}
+
 /// Specs that were given, then all presets if they were asked for.
 std::vector<Candidate> candidatesOf(const BenchOptions &options) {
   std::vector<Candidate> candidates;
@@ -174,6 +191,11 @@ void bench(const BenchOptions &options) {
   if (options.specs.empty() && !options.presets)
     failUse("SPEC: expected specs or --presets, got neither");
   checkDevice(options.device);
+  OutputFiles files;
+  for (const std::string &path : options.specs)
+    files.protect("SPEC", path);
+  OutputFile *svg =
+      options.svg.empty() ? nullptr : &files.open("--svg", options.svg);
   Progress progress("bench");
   const CompilerHandle compiler = createCompiler();
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
@@ -211,6 +233,8 @@ void bench(const BenchOptions &options) {
     }
   }
 
+  if (engines.empty())
+    failAll(refused);
   const size_t all = engines.size() * options.contexts.size() *
                      options.batches.size() * options.threads.size();
   ReadMemory memory;
@@ -237,7 +261,10 @@ void bench(const BenchOptions &options) {
                decodeOperands(engine)});
         }
       }
+  if (svg)
+    svg->write(asSvg(rows, options));
   print(options.json ? asJson(rows, refused) : asText(rows, refused));
+  files.commit();
 }
 
 } // namespace
@@ -263,5 +290,7 @@ void kvc::addBenchCommand(CLI::App &app) {
               "Threads; default 1, 0: one per core.");
   addName(command, "--cpu", options->cpu, targetNames(),
           "Instruction set to compile for; default host");
+  addFile(command, "--svg", options->svg,
+          "Draw the time of a step over the bytes that it reads.");
   addFlag(command, "--json", options->json, "Print JSON.");
 }

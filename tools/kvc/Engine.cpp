@@ -10,6 +10,8 @@
 #include "kvc/Timing.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 
 namespace kvc {
 
@@ -205,6 +207,33 @@ double Engine::append(const BatchInputs &inputs, kvc_cache *cache,
   }
 }
 
+static bool hasMagnitude(const Values &values, float least) {
+  return std::ranges::any_of(
+      values.toF32(), [&](float each) { return std::abs(each) >= least; });
+}
+
+/// Kernels add in f32: scores, and sums of values before they are divided by
+/// the sum of weights, may be beyond it where the answer is not. What comes of
+/// that is NaN or, rounded, the largest number, which only the largest value
+/// explains.
+static void checkRange(const Outputs &outputs, const kvc_spec_info &info,
+                       const BatchInputs &inputs) {
+  const float largest = info.output == KVC_F32    ? FLT_MAX
+                        : info.output == KVC_BF16 ? 0x1.FEp127F
+                                                  : INFINITY;
+  const std::vector<float> out = outputs.out.toF32();
+  for (size_t i = 0; i < out.size(); ++i)
+    if (std::isnan(out[i]) ||
+        (std::abs(out[i]) >= largest &&
+         !hasMagnitude(info.value_is_key ? inputs.k : inputs.v, largest))) {
+      const size_t row = i / info.value_dim;
+      throw Failure("out: expected scores and sums of values that f32 holds, "
+                    "got some beyond it for query " +
+                    std::to_string(row / info.q_heads) + ", head " +
+                    std::to_string(row % info.q_heads));
+    }
+}
+
 Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
                        std::span<const kvc_sequence> sequences,
                        const kvc_parallel_for *threads) const {
@@ -259,6 +288,9 @@ Outputs Engine::attend(const BatchInputs &inputs, kvc_cache *cache,
   outputs.microseconds = watch.microseconds();
   outThere.fetch(outBytes);
   lseThere.fetch(lseBytes);
+  // Elsewhere what is not finite passes through.
+  if (!onDevice)
+    checkRange(outputs, specInfo, inputs);
   return outputs;
 }
 

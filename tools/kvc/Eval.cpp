@@ -206,6 +206,26 @@ struct BitSums {
   }
 };
 
+/// Throws where a file has no query that sees a key.
+LastQueries requireQueries(const std::string &file, const BatchInputs &inputs,
+                           const kvc_spec_info &spec) {
+  LastQueries last = lastQueriesOf(inputs, spec);
+  if (last.sequences.empty())
+    throw Failure(file + ": has no query with a key, expected at least one");
+  return last;
+}
+
+/// What is wrong with the files whatever a spec says of schemes, so that it is
+/// said once.
+void checkInputs(const EvalOptions &options, const AttentionShape &shape) {
+  const SpecHandle raw = parseSpec(rawSpecOf(shape), options.inputs.front());
+  for (const std::string &file : options.inputs)
+    requireQueries(file, readInputs(file, raw.get()), specInfoOf(raw.get()));
+  if (!options.schemeInputs.empty())
+    if (auto file = safetensors::read(options.schemeInputs); !file)
+      throw Failure(file.error().str());
+}
+
 EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
                  const Candidate &candidate, const Threads &threads) {
   const kvc_compile_options compile = compileOptionsFor(options.cpu);
@@ -230,9 +250,7 @@ EvalRow evaluate(const EvalOptions &options, kvc_compiler *compiler,
   for (const std::string &file : options.inputs) {
     const BatchInputs inputs =
         readInputs(file, engine.spec(), options.schemeInputs);
-    const LastQueries last = lastQueriesOf(inputs, info);
-    if (last.sequences.empty())
-      throw Failure(file + ": has no query with a key, expected at least one");
+    const LastQueries last = requireQueries(file, inputs, info);
     Contestant ours(engine, inputs, last, threads.loop());
     addErrors(
         engine, inputs,
@@ -265,8 +283,10 @@ std::vector<Candidate> candidatesOf(const EvalOptions &options) {
   std::vector<Candidate> candidates;
   std::optional<AttentionShape> shape;
   auto ofInputs = [&] {
-    if (!shape)
+    if (!shape) {
       shape = shapeOfInputs(options.inputs.front());
+      checkInputs(options, *shape);
+    }
     return *shape;
   };
   for (const std::string &path : options.specs) {
@@ -322,6 +342,8 @@ void eval(const EvalOptions &options) {
           {candidate.place, withoutPlace(failure.what(), candidate.place)});
     }
   }
+  if (report.rows.empty())
+    failAll(report.refused);
   if (svg)
     svg->write(report.asSvg());
   print(options.json ? report.asJson() : report.asText());

@@ -36,7 +36,7 @@ std::string EvalReport::asText() const {
   if (refused.empty())
     return text;
   Table reasons({{"not run", Align::Left}, {"", Align::Left}});
-  for (const EvalRefusal &each : refused)
+  for (const Refusal &each : refused)
     reasons.add({each.name, onOneLine(each.reason)});
   return text + (rows.empty() ? "" : "\n") + reasons.str();
 }
@@ -57,7 +57,7 @@ std::string EvalReport::asJson() const {
                       {"us_per_step", row.stepUs},
                       {"us_per_step_f16", row.f16StepUs},
                       {"times_faster_than_f16", row.f16StepUs / row.stepUs}});
-  for (const EvalRefusal &each : refused)
+  for (const Refusal &each : refused)
     result.push_back({{"name", each.name}, {"refused", each.reason}});
   return documentOf(result);
 }

@@ -7,9 +7,7 @@
 #ifndef KVC_TOOLS_EVALREPORT_H
 #define KVC_TOOLS_EVALREPORT_H
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "kvc/PresetSpecs.h"
 
 namespace kvc {
 
@@ -27,14 +25,9 @@ struct EvalRow {
   double stepUs = 0, f16StepUs = 0;
 };
 
-/// A spec without a row, and why.
-struct EvalRefusal {
-  std::string name, reason;
-};
-
 struct EvalReport {
   std::vector<EvalRow> rows;
-  std::vector<EvalRefusal> refused;
+  std::vector<Refusal> refused;
 
   std::string asText() const;
   std::string asJson() const;

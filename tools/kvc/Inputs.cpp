@@ -231,7 +231,7 @@ AttentionShape shapeOfInputs(const std::string &path) {
   shape.qHeads = heads;
   shape.headDim = channels;
   shape.kvHeads = reader.headsOf("k")[0];
-  shape.valueDim = file->find("v") ? reader.headsOf("v")[1] : shape.headDim;
+  shape.valueDim = file->find("v") ? reader.headsOf("v")[1] : 0;
   shape.query = reader.typeOf("q");
   return shape;
 }

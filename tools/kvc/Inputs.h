@@ -24,7 +24,8 @@ BatchInputs readInputs(const std::string &path, const kvc_spec *spec,
                        const std::string &schemeFile = {},
                        NonFinite nonFinite = NonFinite::Refused);
 
-/// The attention that a file's q, k and v are of, its queries in the type of q.
+/// The attention that a file's q, k and v are of, its queries in the type of q;
+/// no channels of values where there is no v.
 AttentionShape shapeOfInputs(const std::string &path);
 
 /// Names, shapes and bytes of what `kvc run` writes; views into their owners.

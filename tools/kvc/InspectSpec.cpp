@@ -31,7 +31,6 @@ struct Summary {
   std::string score; ///< Text of the score region; "" without one.
   kvc_spec_info info;
   kvc_tensor_info tensors[2];
-  std::string unsupported; ///< Empty: kvc runs it.
   int64_t pageTokens = 0, pageBytes = 0;
   std::vector<RegionRow> regions;
 };
@@ -46,13 +45,6 @@ Summary summarise(const kvc_spec *spec) {
   summary.info = specInfoOf(spec);
   for (kvc_tensor tensor : {KVC_KEY, KVC_VALUE})
     summary.tensors[tensor] = tensorInfoOf(spec, tensor);
-  const char *reason = nullptr;
-  Diag().check(kvc_supports(spec, &reason));
-  if (reason) {
-    // Layouts are computed of what runs.
-    summary.unsupported = reason;
-    return summary;
-  }
   auto parsed = spec::parseSpec(summary.json);
   if (!parsed)
     throw Failure(parsed.error().str());
@@ -157,13 +149,10 @@ std::string asText(const kvc_spec *spec, const Summary &summary) {
   facts.add({"layout", layoutText(info)});
   facts.add({"bytes", bytesText(summary.tensors[KVC_KEY].bytes_per_token +
                                 summary.tensors[KVC_VALUE].bytes_per_token)});
-  if (summary.unsupported.empty())
-    facts.add({"page", std::to_string(summary.pageBytes) + " bytes for " +
-                           std::to_string(summary.pageTokens) +
-                           " tokens of K and V"});
+  facts.add({"page", std::to_string(summary.pageBytes) + " bytes for " +
+                         std::to_string(summary.pageTokens) +
+                         " tokens of K and V"});
   facts.add({"layout hash", summary.hash});
-  facts.add(
-      {"runs here", summary.unsupported.empty() ? "yes" : summary.unsupported});
   std::string text = facts.str();
   text.erase(0, text.find_first_not_of('\n'));
   if (summary.regions.empty())
@@ -194,11 +183,6 @@ std::string asJson(const Summary &summary) {
   result["bytes_per_token_and_kv_head"] = perHead;
   result["bytes_per_token"] =
       perHead * static_cast<double>(summary.info.kv_heads);
-  result["supported"] = summary.unsupported.empty();
-  if (!summary.unsupported.empty()) {
-    result["reason"] = summary.unsupported;
-    return documentOf(result);
-  }
   result["page_tokens"] = summary.pageTokens;
   result["page_bytes"] = summary.pageBytes;
   result["regions"] = Json::array();

@@ -9,6 +9,7 @@
 #include "kvc/Json.h"
 #include "kvc/Spec/Presets.h"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace kvc;
@@ -35,7 +36,8 @@ static std::string specOf(const std::string &name, const Json &file,
   Json attention{{"q_heads", shape.qHeads}, {"kv_heads", shape.kvHeads}};
   if (!own.contains("head_dim"))
     attention["head_dim"] = shape.headDim;
-  if (!own.contains("value_is_key") && shape.valueDim != shape.headDim)
+  if (!own.contains("value_is_key") && shape.valueDim &&
+      shape.valueDim != shape.headDim)
     attention["value_dim"] = shape.valueDim;
   Json spec;
   spec["kvc"] = 1;
@@ -49,6 +51,25 @@ static std::string specOf(const std::string &name, const Json &file,
 std::string kvc::specOfPreset(const kvc_preset_info &preset,
                               const AttentionShape &shape) {
   return specOf(preset.name, parseJson(preset.json), shape);
+}
+
+std::string kvc::rawSpecOf(const AttentionShape &shape) {
+  const Json scheme{{"codec", nameOf(shape.query)}};
+  Json spec{{"kvc", 1},
+            {"name", "raw"},
+            {"attention",
+             {{"q_heads", shape.qHeads},
+              {"kv_heads", shape.kvHeads},
+              {"head_dim", shape.headDim}}},
+            {"io", {{"query", nameOf(shape.query)}}},
+            {"key", scheme}};
+  if (shape.valueDim) {
+    spec["attention"]["value_dim"] = shape.valueDim;
+    spec["value"] = scheme;
+  } else {
+    spec["attention"]["value_is_key"] = "all";
+  }
+  return lineOf(spec);
 }
 
 bool kvc::isPresetFile(const std::string &text) {
@@ -66,6 +87,14 @@ std::string kvc::specOfPresetFile(const std::string &path,
   if (!spec)
     throw Failure(path + ": " + spec.error().str());
   return spec::printSpec(*spec);
+}
+
+void kvc::failAll(const std::vector<Refusal> &refused) {
+  auto countOf = [&](const Refusal &one) {
+    return std::ranges::count(refused, one.reason, &Refusal::reason);
+  };
+  const auto most = std::ranges::max_element(refused, {}, countOf);
+  throw Failure(most->name + ": " + most->reason);
 }
 
 double kvc::bitsPerValue(const kvc_spec *spec) {

@@ -27,12 +27,24 @@ std::vector<kvc_preset_info> allPresets();
 std::string specOfPreset(const kvc_preset_info &preset,
                          const AttentionShape &shape);
 
+/// The text of a spec without schemes over an attention whose V is its K where
+/// it has no channels.
+std::string rawSpecOf(const AttentionShape &shape);
+
 /// Whether a text is a preset's file instead of a spec.
 bool isPresetFile(const std::string &text);
 /// The same as specOfPreset for the preset of a file, which the file's name
 /// gives its name.
 std::string specOfPresetFile(const std::string &path, const std::string &text,
                              const AttentionShape &shape);
+
+/// A preset that is left out, and why.
+struct Refusal {
+  std::string name, reason;
+};
+
+/// The failure where none is left: the reason that most of them have.
+[[noreturn]] void failAll(const std::vector<Refusal> &refused);
 
 /// Bits of a value of K and V with all metadata that lies in the cache.
 double bitsPerValue(const kvc_spec *spec);

@@ -21,17 +21,13 @@ struct Row {
   kvc_preset_info preset;
   int64_t headDim;
   double bitsPerValue;
-  std::string unsupported; ///< Empty: kvc runs it.
 };
 
 Row rowOf(const kvc_preset_info &preset) {
   AttentionShape shape;
   shape.headDim = shape.valueDim = kHeadDim;
   const SpecHandle spec = parseSpec(specOfPreset(preset, shape), preset.name);
-  const char *reason = nullptr;
-  Diag().check(kvc_supports(spec.get(), &reason));
-  return {preset, specInfoOf(spec.get()).head_dim, bitsPerValue(spec.get()),
-          reason ? reason : ""};
+  return {preset, specInfoOf(spec.get()).head_dim, bitsPerValue(spec.get())};
 }
 
 std::string asText(const std::vector<Row> &rows) {
@@ -57,10 +53,7 @@ std::string asJson(const std::vector<Row> &rows) {
               {"head_dim", row.headDim},
               {"title", row.preset.title},
               {"good_for", row.preset.good_for},
-              {"source", row.preset.source},
-              {"supported", row.unsupported.empty()}};
-    if (!row.unsupported.empty())
-      item["reason"] = row.unsupported;
+              {"source", row.preset.source}};
     const auto file = parseJson(row.preset.json);
     for (const char *key : {"scheme", "spec"})
       if (file.contains(key))

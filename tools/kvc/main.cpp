@@ -93,6 +93,11 @@ std::string messageOf(const CLI::App &app, const CLI::ParseError &error) {
   // "poison was given a disallowed flag override".
   if (size_t end = text.find(" was given a"); end != std::string::npos)
     return "--" + text.substr(0, end) + ": expected no value, got one";
+  // "NAME: At Most 1 required but received 2".
+  if (size_t end = text.find(": At Most 1 required but received ");
+      end != std::string::npos)
+    return text.substr(0, end) + ": expected it once, got it " +
+           text.substr(text.rfind(' ') + 1) + " times";
   // "NAME is required", "NAME: 1 required FILE missing".
   size_t end = std::min(text.find(" is required"), text.find(": 1 required"));
   return end == std::string::npos
@@ -146,9 +151,12 @@ void openStandardStreams() {
 
 int main(int argc, char **argv) {
   openStandardStreams();
-  // A reader that has gone away is a failed write, reported like any other.
+  // A reader that has gone away is a failed write, reported like any other; so
+  // is a file that may grow no further.
   std::signal(SIGPIPE, SIG_IGN);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2})
     if (std::signal(signal, endBySignal) == SIG_IGN)
       std::signal(signal, SIG_IGN); // as nohup wants it
   try {

@@ -2,7 +2,8 @@
 """Fails where a file includes a header of a layer above its own.
 
     runtime <- dialects <- passes <- codegen <- tools, examples, test
-Nothing under runtime/ includes LLVM or MLIR.
+Nothing under runtime/ includes LLVM or MLIR. Passes and code generation know no
+scheme by its name: those live in the presets and in the docs.
 """
 import pathlib
 import re
@@ -10,6 +11,8 @@ import subprocess
 import sys
 
 LAYERS = ["runtime", "dialects", "passes", "codegen", "tools", "examples", "test"]
+SCHEMES = re.compile(r"kivi|kvquant|nf4|awq|smoothquant|turbo|(^|[^a-z])mla([^a-z]|$)", re.IGNORECASE)
+SCHEMELESS = ["passes", "codegen/kvc/Codegen"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 
 
@@ -18,6 +21,15 @@ def layer_of_header(header, roots):
         if any((folder / header).is_file() for folder in folders):
             return layer
     return None
+
+
+def named_schemes(root):
+    """Lines of compiler folders that name a scheme."""
+    names = subprocess.run(["git", "ls-files", "-z", *SCHEMELESS], cwd=root, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        for number, line in enumerate((root / name).read_text(encoding="utf-8").split("\n"), 1):
+            if match := SCHEMES.search(line):
+                yield f"{name}:{number}: names a scheme, {match.group(0).strip()!r}: passes look at bits, blocks and index sets"
 
 
 def main():
@@ -46,6 +58,9 @@ def main():
             if target and LAYERS.index(target) > LAYERS.index(layer):
                 bad += 1
                 print(f"{name}:{number}: {layer}/ must not include {header} of {target}/")
+    for line in named_schemes(root):
+        bad += 1
+        print(line)
     return 1 if bad else 0
 
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Computes in numpy what `kvc eval` says of presets, by SPEC.md alone.
+"""Computes in numpy what `kvc eval` says of specs, by SPEC.md alone.
 
-    eval_reference.py --inputs F.safetensors..                       a table
-    kvc eval --inputs F.safetensors.. --json > eval.json
-    eval_reference.py --inputs F.safetensors.. --compare eval.json   differences
+    eval_reference.py [SPEC.json ..] --inputs F.safetensors..        a table
+    kvc eval [SPEC.json ..] --inputs F.safetensors.. --json > eval.json
+    eval_reference.py [SPEC.json ..] --inputs F.safetensors.. --compare eval.json
 
-Reads the presets' files and shares nothing with the program: quantisation in
-f32 as section 2 says it, attention in f64. --compare exits with 1 where a
-number of the program differs by more than its kernels' own rounding explains,
-or where it has fewer than --at-least presets. Presets that need more inputs
-than q, k and v (calibrated scales and tables, keys from before RoPE) and
-those that do not fit the channels are left out.
+Without a spec all presets. Reads their files and shares nothing with the
+program: quantisation in f32 as section 2 says it, attention in f64. Static
+scales, tables per head and smoothing factors come from --static. --compare
+exits with 1 where a number of the program differs by more than its kernels'
+own rounding explains, or where it has fewer than --at-least specs. What needs
+more than that (keys from before RoPE, presets' calibrated inputs, a value that
+is the key) and presets that do not fit the channels are left out.
 """
 import argparse
 import json
@@ -93,19 +94,23 @@ def divide(a, b):
 
 
 # One part of a scheme ------------------------------------------------------
+# A part with inputs has them as arrays: "table" [1, heads, 1, 1, entries],
+# "static" (rounded scales) [1, heads, blocks, 1], "factors" [heads, channels].
 
+
+table_of = lambda part: np.array(part["table"], F32)
 
 def bits_of(part):
     codec = part["codec"]
     if codec == "lut":
-        return len(part["table"]).bit_length() - 1
+        return table_of(part).shape[-1].bit_length() - 1
     return {"f32": 32, "f16": 16, "bf16": 16, "fp8_e4m3": 8, "fp8_e5m2": 8, "fp4_e2m1": 4}.get(codec) or int(codec[3:])
 
 
 def codec_max(part):
     codec, zero = part["codec"], part.get("zero", "none")
     if codec == "lut":
-        return F32(np.abs(np.array(part["table"], F32)).max())
+        return np.abs(table_of(part)).max(-1)
     if codec in FORMATS:
         return F32(FORMATS[codec][-1])
     bits = bits_of(part)
@@ -198,7 +203,9 @@ def code_blocks(x, kept, part):
         m = round_to((high + low) / F32(2), dtype) + F32(0)
         x = np.where(kept, x - m, F32(0))
     amax = np.abs(x).max(-1, keepdims=True) * clip
-    if estimate == "signed":
+    if "static" in part:
+        s = part["static"]
+    elif estimate == "signed":
         first = np.take_along_axis(x, np.abs(x).argmax(-1, keepdims=True), -1) * clip
         largest = F32(-(2 ** (bits - 1)))
         quotient = divide(first, largest)
@@ -214,10 +221,12 @@ def code_blocks(x, kept, part):
         nothing = s == 0
         t = np.where(nothing, F32(0), divide(x, s))
     if codec == "lut":
-        table = np.array(part["table"], F32).astype(np.float64)
+        table = table_of(part)
         t = np.clip(t, np.finfo(F32).min, np.finfo(F32).max).astype(np.float64)
-        u = np.abs(t[..., None] - table).argmin(-1)
-        return np.where(nothing, F32(0), s * table[u].astype(F32)) + m
+        u = np.abs(t[..., None] - table.astype(np.float64)).argmin(-1)
+        entries = np.broadcast_to(table, (*u.shape, table.shape[-1]))
+        read = np.take_along_axis(entries, u[..., None], -1)[..., 0]
+        return np.where(nothing, F32(0), s * read) + m
     if codec in FORMATS:
         return s * to_format(t, FORMATS[codec])
     u = rounded_codes(t, part)
@@ -243,17 +252,19 @@ def code_part(x, part):
     tokens, heads, channels = x.shape
     if "rotate" in part:
         x = rotate(x, part["rotate"])
+    scale = part["scale"]
+    n = tokens if scale["tokens"] == "all" else scale["tokens"]
+    width = channels if scale["channels"] == "all" else scale["channels"]
     kept = np.ones(x.shape, bool)
     if "outliers" in part:
-        order = np.argsort(-np.abs(x), axis=-1, kind="stable")
+        by = np.abs(x)
+        by = divide(by, np.repeat(part["static"][0, ..., 0], width, -1)) if "static" in part else by
+        order = np.argsort(-by, axis=-1, kind="stable")
         np.put_along_axis(kept, order[..., : part["outliers"]], False, -1)
-    scale = part["scale"]
-    n = scale["tokens"]
-    width = channels if scale["channels"] == "all" else scale["channels"]
 
     def blocked(array):
-        shape = array.reshape(tokens // n, n, heads, channels // width, width)
-        return shape.transpose(0, 2, 3, 1, 4).reshape(tokens // n, heads, channels // width, n * width)
+        shape = array.reshape(tokens // n, n, heads, channels // width, width).transpose(0, 2, 3, 1, 4)
+        return shape.reshape(tokens // n, heads, channels // width, n * width)
 
     read = code_blocks(blocked(x), blocked(kept), part)
     read = read.reshape(tokens // n, heads, channels // width, n, width).transpose(0, 3, 1, 2, 4).reshape(x.shape)
@@ -268,6 +279,39 @@ class LeftOut(Exception):
     pass
 
 
+def round_static(scales, scale):
+    """Static scales in their dtype; always > 0."""
+    if scale["dtype"] == "e8m0":
+        return np.ldexp(1.0, np.clip(np.frexp(scales)[1] - 1, -127, 127)).astype(F32)
+    return store_scale(scales, scales, {"scale": scale})
+
+
+def parts_of(tensor, scheme, channels, inputs):
+    """The parts of a scheme with their inputs put in."""
+    parts = scheme.get("parts") or [{**scheme, "channels": [0, channels]}]
+    result = []
+    for number, part in enumerate(parts):
+        prefix = f"{tensor}{number}" if len(parts) > 1 else tensor
+        begin, end = part["channels"]
+        part = dict(part)
+        if "rope" in scheme or "rope" in part:
+            raise LeftOut("keys from before RoPE")
+        if isinstance(part.get("table"), dict):
+            part["table"] = need(inputs, f"{prefix}_table")[None, :, None, None, :]
+        if "scale" in part and part["scale"].get("static"):
+            part["static"] = round_static(need(inputs, f"{prefix}_scale"), part["scale"])[None, :, :, None]
+        if part.get("smooth"):
+            part["factors"] = need(inputs, f"{tensor}_smooth")[:, begin:end]
+        result.append(part)
+    return result
+
+
+def need(inputs, name):
+    if name not in inputs:
+        raise LeftOut("needs more inputs")
+    return inputs[name]
+
+
 def with_channels(value, channels):
     if isinstance(value, dict):
         return {key: with_channels(item, channels) for key, item in value.items()}
@@ -275,42 +319,59 @@ def with_channels(value, channels):
     return words.get(value, value) if isinstance(value, str) else value
 
 
-def schemes_of(preset, key_channels, value_channels):
-    spec = preset.get("spec") or {"key": preset["scheme"], "value": preset["scheme"]}
-    if "attention" in spec:
+PLAIN = {"q_heads", "kv_heads", "head_dim", "value_dim", "mask"}
+
+
+def schemes_of(document, key_channels, value_channels, inputs):
+    """Parts of K and V and the segments, of a preset's file or of a spec."""
+    spec = document if "kvc" in document else document.get("spec") or {"key": document["scheme"], "value": document["scheme"]}
+    attention = spec.get("attention", {})
+    if ("kvc" not in document and attention) or not PLAIN.issuperset(attention) or attention.get("mask") == "none":
         raise LeftOut("has an attention of its own")
     result = []
     for name, channels in (("key", key_channels), ("value", value_channels)):
-        scheme = with_channels(spec[name], channels)
-        width = scheme["scale"]["channels"]
-        if scheme["scale"].get("static") or isinstance(scheme.get("table"), dict) or "rope" in scheme:
-            raise LeftOut("needs more inputs")
-        if width != "all" and channels % width:
-            raise LeftOut(f"blocks of {width} do not divide {channels} channels")
-        result.append(scheme)
+        parts = parts_of(name, with_channels(spec[name], channels), channels, inputs)
+        for part in parts:
+            width, own = part.get("scale", {}).get("channels", "all"), part["channels"][1] - part["channels"][0]
+            if width != "all" and own % width:
+                raise LeftOut(f"blocks of {width} do not divide {own} channels")
+        result.append(parts)
     return *result, spec.get("segments", {})
 
 
-def body_of(scheme, segments, length):
-    n = scheme["scale"]["tokens"]
+def body_of(parts, segments, length):
+    blocks = [part["scale"]["tokens"] for part in parts if "scale" in part]
+    n = max([block for block in blocks if block != "all"], default=1)
     sink = segments.get("sink", 0)
     return sink, sink + max(0, length - sink - segments.get("recent", 0)) // n * n
 
 
-def read_back(x, scheme, segments):
-    begin, end = body_of(scheme, segments, len(x))
+def read_back(x, parts, segments):
+    begin, end = body_of(parts, segments, len(x))
     result = x.copy()
-    if end > begin:
-        result[begin:end] = code_part(x[begin:end], scheme)
+    for part in parts if end > begin else []:
+        channels = slice(*part["channels"])
+        given = x[begin:end, :, channels]
+        factors = part.get("factors", F32(1))
+        result[begin:end, :, channels] = code_part((given / factors).astype(F32), part) * factors
     return result
 
 
-def bits_per_value(scheme, channels):
-    scale = scheme["scale"]
-    width = channels if scale["channels"] == "all" else scale["channels"]
-    per_block = {"f32": 32, "f16": 16, "bf16": 16, "e8m0": 8, "e4m3": 8}[scale["dtype"]]
-    per_block *= 1 if scheme.get("zero", "none") == "none" else 2
-    return bits_of(scheme) + per_block / (width * scale["tokens"]) + 32 * scheme.get("outliers", 0) / channels
+def bits_per_value(parts):
+    """The mean over the channels."""
+    bits = total = 0
+    for part in parts:
+        channels = part["channels"][1] - part["channels"][0]
+        each = bits_of(part)
+        if "scale" in part and "static" not in part:
+            scale = part["scale"]
+            width = channels if scale["channels"] == "all" else scale["channels"]
+            per_block = {"f32": 32, "f16": 16, "bf16": 16, "e8m0": 8, "e4m3": 8}[scale["dtype"]]
+            per_block *= 1 if part.get("zero", "none") == "none" else 2
+            each += per_block / (width * scale["tokens"])
+        bits += channels * (each + 32 * part.get("outliers", 0) / channels)
+        total += channels
+    return bits / total
 
 
 # Attention -----------------------------------------------------------------
@@ -335,14 +396,14 @@ def output_of(log_p, v):
     return np.einsum("hqk,khc->qhc", np.exp(log_p), np.repeat(v, group, 1).astype(np.float64))
 
 
-def evaluate(preset, files):
+def evaluate(document, files, inputs):
     error = norm = score_error = score_norm = divergence = bits = values = 0
     rows, per_value, head_errors, head_norms = 0, None, 0, 0
     for tensors in files:
         q, k, v = (tensors[name].astype(F32) for name in "qkv")
-        key, value, segments = schemes_of(preset, k.shape[2], v.shape[2])
+        key, value, segments = schemes_of(document, k.shape[2], v.shape[2], inputs)
         channels = (k.shape[2], v.shape[2])
-        per_value = sum(bits_per_value(s, c) * c for s, c in zip((key, value), channels)) / sum(channels)
+        per_value = sum(bits_per_value(s) * c for s, c in zip((key, value), channels)) / sum(channels)
         starts = tensors["cu_seqlens_q"], tensors["cu_seqlens_kv"]
         raw_bits = 8 * tensors["q"].dtype.itemsize
         for i in range(len(starts[0]) - 1):
@@ -363,7 +424,7 @@ def evaluate(preset, files):
             for scheme, c in zip((key, value), channels):
                 begin, end = body_of(scheme, segments, len(ks))
                 coded = max(0, end - begin)
-                bits += coded * c * bits_per_value(scheme, c) + (len(ks) - coded) * c * raw_bits
+                bits += coded * c * bits_per_value(scheme) + (len(ks) - coded) * c * raw_bits
                 values += len(ks) * c
     per_head = np.sqrt(head_errors / head_norms)
     return {
@@ -397,35 +458,38 @@ def differences(name, ours, theirs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     presets = pathlib.Path(__file__).resolve().parents[2] / "runtime/src/spec/presets"
-    parser.add_argument("--presets", type=pathlib.Path, default=presets, help="the folder of the presets' files")
+    parser.add_argument("specs", nargs="*", type=pathlib.Path, metavar="SPEC.json", help="default: all presets")
+    parser.add_argument("--static", help="inputs of the schemes, as kvc calibrate writes them")
     parser.add_argument("--inputs", nargs="+", required=True)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--compare", type=pathlib.Path, help="what kvc eval --json printed")
-    parser.add_argument("--at-least", type=int, default=1, help="presets that --compare must find")
+    parser.add_argument("--at-least", type=int, default=1, help="specs that --compare must find")
     args = parser.parse_args()
     files = [read_safetensors(path) for path in args.inputs]
+    inputs = read_safetensors(args.static) if args.static else {}
     theirs = None
     if args.compare:
         theirs = {row["name"]: row for row in json.loads(args.compare.read_text()) if "refused" not in row}
 
     results = {}
-    for path in sorted(args.presets.glob("*.json")):
-        if theirs is not None and path.stem not in theirs:
-            continue
+    for path in args.specs or sorted(presets.glob("*.json")):
+        document = json.loads(path.read_text())
+        name = document["name"] if "kvc" in document else path.stem
         try:
-            results[path.stem] = evaluate(json.loads(path.read_text()), files)
+            if theirs is None or name in theirs:
+                results[name] = evaluate(document, files, inputs)
         except LeftOut:
             continue
     if theirs is not None:
         errors = [text for name, row in results.items() for text in differences(name, row, theirs[name])]
-        print(f"{len(results)} presets compared")
+        print(f"{len(results)} specs compared")
         if len(results) < args.at_least:
-            errors.append(f"expected at least {args.at_least} presets, got {len(results)}")
+            errors.append(f"expected at least {args.at_least} specs, got {len(results)}")
         sys.exit("\n".join(errors) or 0)
     if args.json:
         print(json.dumps([{"name": name, **row} for name, row in results.items()], indent=2))
         return
-    print(f"{'preset':<12}{'bits':>8}{'error':>10}{'worst head':>16}{'scores':>10}{'KL':>12}")
+    print(f"{'spec':<12}{'bits':>8}{'error':>10}{'worst head':>16}{'scores':>10}{'KL':>12}")
     for name, row in results.items():
         worst = f"{row['worst_head_relative_error']:.4f} ({row['worst_head']})"
         print(f"{name:<12}{row['bits_per_value_with_raw_tokens']:>8.3f}{row['relative_error']:>10.4f}{worst:>16}{row['score_relative_error']:>10.4f}{row['kl_divergence']:>12.3e}")

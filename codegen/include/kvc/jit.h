@@ -104,9 +104,9 @@ typedef struct kvc_phase {
 /** Kernels in executable memory. Never changes. */
 typedef struct kvc_jit_module kvc_jit_module;
 
-/** Compiles and loads. KVC_INVALID_DATA for a wrong spec, KVC_UNSUPPORTED for
- *  one that is not lowered yet, or a target that this machine does not run. The
- *  caller frees `*module`. */
+/** Compiles and loads.
+ *  KVC_INVALID_DATA for a wrong spec, KVC_UNSUPPORTED for a target that this
+ *  machine does not run. The caller frees `*module`. */
 KVC_API kvc_status kvc_compile_jit(kvc_compiler *compiler, const char *spec,
                                    size_t size,
                                    const kvc_compile_options *options,

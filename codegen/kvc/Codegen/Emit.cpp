@@ -124,7 +124,8 @@ Error Emitter::checkIntrinsics() const {
 }
 
 /// What a kernel keeps on the stack of whoever calls it. A thread has 8 MiB by
-/// default.
+/// default. Tiles as large as options allow stay below; buffers of whole scale
+/// blocks lie in the workspace.
 static constexpr uint64_t kMostStackBytes = uint64_t(4) << 20;
 
 static Error checkStack(const Module &module) {
@@ -135,10 +136,10 @@ static Error checkStack(const Module &module) {
         if (auto size = slot->getAllocationSize(module.getDataLayout()))
           bytes = SaturatingAdd(bytes, size->getFixedValue());
     if (bytes > kMostStackBytes)
-      return createStringError(
-          "kernel " + function.getName() + ": expected at most " +
-          Twine(kMostStackBytes) + " bytes of buffers for its tiles, got " +
-          Twine(bytes) + "; scales of fewer tokens need less");
+      return createStringError("kernel " + function.getName() +
+                               ": expected at most " + Twine(kMostStackBytes) +
+                               " bytes of buffers for its tiles, got " +
+                               Twine(bytes));
   }
   return Error::success();
 }

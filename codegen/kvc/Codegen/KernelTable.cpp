@@ -6,6 +6,7 @@
 
 #include "kvc/Codegen/KernelTable.h"
 
+#include "kvc/Conversion/KernelABI/Workspace.h"
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -43,12 +44,13 @@ public:
 
   /// kvc_kernel_info.
   Constant *kernel(const KernelEntry &entry, Function *function) {
-    return ConstantStruct::get(kernelType(), text(entry.name), function,
-                               ConstantInt::getSigned(i64, entry.tileRows),
-                               ConstantInt::getSigned(i64, entry.tileTokens),
-                               ConstantInt::getSigned(i64, entry.splitTokens),
-                               text(entry.operands), null(), zero(), zero(),
-                               zero());
+    return ConstantStruct::get(
+        kernelType(), text(entry.name), function,
+        ConstantInt::getSigned(i64, entry.tileRows),
+        ConstantInt::getSigned(i64, entry.tileTokens),
+        ConstantInt::getSigned(i64, entry.splitTokens), text(entry.operands),
+        null(), zero(), zero(), zero(),
+        ConstantInt::getSigned(i64, entry.workspaceBytes));
   }
 
   /// kvc_module_table.
@@ -67,7 +69,7 @@ public:
 private:
   StructType *kernelType() {
     return StructType::get(context, {pointer, pointer, i64, i64, i64, pointer,
-                                     pointer, i64, i64, i64});
+                                     pointer, i64, i64, i64, i64});
   }
   /// What only GPU kernels have.
   Constant *null() { return ConstantPointerNull::get(pointer); }
@@ -110,7 +112,8 @@ std::vector<KernelEntry> readKernels(mlir::ModuleOp module) {
                        intAttr(function, KVCDialect::getTileRowsAttrName()),
                        intAttr(function, KVCDialect::getTileTokensAttrName()),
                        intAttr(function, KVCDialect::getSplitTokensAttrName()),
-                       textAttr(function, KVCDialect::getOperandsAttrName())});
+                       textAttr(function, KVCDialect::getOperandsAttrName()),
+                       intAttr(function, kWorkspaceBytesAttrName)});
   }
   return kernels;
 }

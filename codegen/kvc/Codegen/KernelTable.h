@@ -29,13 +29,14 @@ class ModuleOp;
 namespace kvc {
 
 /// One kernel: `kvc.kernel` on its `llvm.func` gives the name, the integer
-/// attributes `kvc.tile_rows`, `kvc.tile_tokens` and `kvc.split_tokens` the
-/// plan constants; an absent one is 0.
+/// attributes `kvc.tile_rows`, `kvc.tile_tokens`, `kvc.split_tokens` and
+/// `kvc.workspace_bytes` what a plan must know; an absent one is 0.
 struct KernelEntry {
   std::string name;
   std::string symbol;
   int64_t tileRows = 0, tileTokens = 0, splitTokens = 0;
   std::string operands; ///< Types of the weights of its dots.
+  int64_t workspaceBytes = 0;
 };
 
 struct KernelTable {

@@ -70,8 +70,6 @@ public:
     AttentionSpecOp declaration = declarationIn(*module);
     spec = declaration.getSpec().getSpec();
     score = scoreText(declaration);
-    if (const char *reason = spec::unsupportedReason(spec))
-      return makeError(KVC_UNSUPPORTED, spec.name + ": " + reason);
     name = artifactName(spec.name, score);
     stem = fileStem(name) + "." + options.target.name;
     endPhase("parse");

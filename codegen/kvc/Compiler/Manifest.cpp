@@ -53,6 +53,7 @@ static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
   json.attribute("tile_tokens", kernel.tileTokens);
   json.attribute("split_tokens", kernel.splitTokens);
   json.attribute("operands", kernel.operands);
+  json.attribute("workspace_bytes", kernel.workspaceBytes);
   auto signature = llvm::find_if(signatures, [&](const KernelSignature &each) {
     return each.kernel == kernel.name;
   });

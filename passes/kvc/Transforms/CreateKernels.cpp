@@ -117,6 +117,7 @@ void KernelBuilder::append() {
   Value head = index("kv_head"), begin = index("token_begin"),
         end = index("token_end");
   Value keyEnd = index("key_coded_end"), valueEnd = index("value_coded_end");
+  dense("workspace", {-1}, getI8Type()); // Of scratch, once its size is known.
   if (!spec::hasSegments(spec))
     keyEnd = valueEnd = Value();
   AppendOp::create(*this, key, view, head, begin, end, keyEnd,
@@ -198,18 +199,13 @@ struct CreateKernelsPass : kvc::impl::CreateKernelsBase<CreateKernelsPass> {
   }
 
 private:
-  /// The one spec of the module, if it can be lowered.
+  /// The one spec of the module.
   AttentionSpecOp findSpec() {
     auto specs = llvm::to_vector(getOperation().getOps<AttentionSpecOp>());
     if (specs.size() != 1) {
       getOperation().emitError()
           << "kernels are made from one kvc.attention_spec, got "
           << specs.size();
-      return {};
-    }
-    if (const char *reason =
-            spec::unsupportedReason(specs.front().getSpec().getSpec())) {
-      specs.front().emitOpError() << reason;
       return {};
     }
     return specs.front();

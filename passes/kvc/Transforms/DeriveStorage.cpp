@@ -63,10 +63,6 @@ private:
     if (op.getStorageAttr()) // Asked for.
       return true;
     const spec::Spec &spec = op.getCache().getType().getSpec();
-    if (const char *reason = spec::unsupportedReason(spec)) {
-      op.emitOpError() << reason;
-      return false;
-    }
     layout::PageLayout pages =
         layout::pageLayout(spec, op.getTensor(), layout::TargetFamily::Host);
     Builder builder(op.getContext());

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The pass kvc-expand. Each level-0 op has its pattern family in a file of its
-// own; here is what they share: specs that are not lowered yet are refused
-// before anything is rewritten, so that the patterns meet only what they know.
+// own; here is what they share: ops without tile sizes are refused before
+// anything is rewritten.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,15 +35,6 @@ using namespace kvc;
 
 namespace {
 
-/// Says at `op` why its spec is not lowered yet, if so.
-WalkResult checkSupported(Operation *op, SpecAttr attr) {
-  const char *reason = spec::unsupportedReason(attr.getSpec());
-  if (!reason)
-    return WalkResult::advance();
-  op->emitOpError() << reason;
-  return WalkResult::interrupt();
-}
-
 WalkResult checkScheduled(Operation *op, bool isScheduled) {
   if (isScheduled)
     return WalkResult::advance();
@@ -53,16 +44,6 @@ WalkResult checkScheduled(Operation *op, bool isScheduled) {
 
 struct ExpandPass : kvc::impl::ExpandBase<ExpandPass> {
   void runOnOperation() override {
-    WalkResult supported = getOperation().walk([](Operation *op) {
-      return TypeSwitch<Operation *, WalkResult>(op)
-          .Case<AttendOp, AppendOp, UnpackOp>([](auto op) {
-            return checkSupported(op, op.getCache().getType().getSpecAttr());
-          })
-          .Case([](MergeOp op) { return checkSupported(op, op.getSpec()); })
-          .Default(WalkResult::advance());
-    });
-    if (supported.wasInterrupted())
-      return signalPassFailure();
     WalkResult scheduled = getOperation().walk([](Operation *op) {
       return TypeSwitch<Operation *, WalkResult>(op)
           .Case([](AttendOp op) {

@@ -18,8 +18,8 @@ def CreateKernels : Pass<"kvc-create-kernels", "::mlir::ModuleOp"> {
 
     A function's kind stands in its attribute `kvc.kernel`.
 
-    An error, with the module unchanged: no spec or more than one, a spec that is
-    not lowered yet, a symbol that is taken.
+    An error, with the module unchanged: no spec or more than one, a symbol that
+    is taken.
   }];
   let dependentDialects = ["::kvc::KVCDialect", "::mlir::func::FuncDialect"];
 }

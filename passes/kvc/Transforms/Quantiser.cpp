@@ -194,14 +194,27 @@ private:
     Value sum = reduce(ReductionKind::PairwiseAdd, b.mul(tile, tile));
     if (!elements.isOutlier)
       return math::SqrtOp::create(
-          b, b.div(sum, static_cast<double>(scheme.scale->tokens *
-                                            scheme.blockChannels())));
-    // A sum of small whole numbers is exact in any order.
-    Value left =
-        reduce(ReductionKind::Add, without(b.constantLike(tile, 1.0), 0.0));
+          b, b.div(sum, static_cast<double>(blockElements())));
+    Value left = countLeft(tile);
     return math::SqrtOp::create(
         b, b.div(sum, b.select(b.compare(arith::CmpFPredicate::OEQ, left, 0.0),
                                b.constantLike(left, 1.0), left)));
+  }
+  /// How many elements of a block are no outliers. A sum of whole numbers is
+  /// exact in any order, as far as they are countable.
+  Value countLeft(Value tile) {
+    if (blockElements() <= kCountable)
+      return reduce(ReductionKind::Add,
+                    without(b.constantLike(tile, 1.0), 0.0));
+    auto type = cast<RankedTensorType>(tile.getType()).clone(b.getF64Type());
+    Value left =
+        ReduceOp::create(b, blocks.clone(b.getF64Type()), ReductionKind::Add,
+                         b.select(elements.isOutlier(), b.constant(type, 0.0),
+                                  b.constant(type, 1.0)));
+    return arith::TruncFOp::create(b, blocks, left);
+  }
+  int64_t blockElements() const {
+    return scheme.scale->tokens * scheme.blockChannels();
   }
   Value clipped(Value statistic) {
     return scheme.clip == 1.0 ? statistic : b.mul(statistic, scheme.clip);
@@ -211,15 +224,15 @@ private:
   /// zeros.
   Value largestMagnitude() {
     Value amax = this->amax(x());
-    // Numbers of the element by each numbering that tells elements apart; one
-    // after the other they say which one comes first.
-    SmallVector<Value, 2> first;
+    // Numbers of the element by each numbering; one after the other they say
+    // which one comes first.
+    SmallVector<Value, 3> first;
     auto isFirstSoFar = [&](Value tile, Value is) {
       for (auto [i, number] : llvm::enumerate(first))
         is = both(is, equals(numbers(tile, i), number));
       return is;
     };
-    while (first.size() < (isCountedTwice() ? 2 : 1)) {
+    while (first.size() < numberings()) {
       Value tile = x();
       Value is =
           isFirstSoFar(tile, equals(math::AbsFOp::create(b, tile), amax));
@@ -244,24 +257,33 @@ private:
     return one ? arith::AndIOp::create(b, one, other).getResult() : other;
   }
 
-  /// f32 tells 2^24 numbers apart: larger blocks count tokens, then channels.
-  bool isCountedTwice() const {
-    int64_t tokens = scheme.scale->tokens, channels = scheme.blockChannels();
-    return tokens > 1 && channels > 1 && tokens * channels > kCountable;
+  /// f32 tells 2^24 numbers apart: larger blocks count tokens, then channels,
+  /// and still larger ones 2^24 tokens, then the tokens of these.
+  size_t numberings() const {
+    return blockElements() <= kCountable ? 1 : hasManyTokens() ? 3 : 2;
   }
+  bool hasManyTokens() const { return scheme.scale->tokens > kCountable; }
 
-  /// The number of each element in its block, token-major; where there are two
-  /// numberings that of its token, or of its channel.
+  /// The number of each element in its block, token-major; where there are more
+  /// numberings that of its token, in one or two digits, or of its channel.
   Value numbers(Value tile, size_t numbering) {
     auto type = cast<RankedTensorType>(tile.getType());
-    auto count = [&](StringRef dim) {
-      return b.broadcast(
-          b.toF32(IotaOp::create(
-              b, b.tile({{dim, extentOf(type, dim)}}, b.getI32Type()))),
-          type);
+    auto iota = [&](StringRef dim) -> Value {
+      return IotaOp::create(
+          b, b.tile({{dim, extentOf(type, dim)}}, b.getI32Type()));
     };
-    if (isCountedTwice())
-      return count(numbering == 0 ? "t" : "e");
+    auto count = [&](StringRef dim) {
+      return b.broadcast(b.toF32(iota(dim)), type);
+    };
+    if (numberings() > 1 && numbering + 1 == numberings())
+      return hasDim(type, "e") ? count("e") : b.constantLike(tile, 0.0);
+    if (hasManyTokens())
+      return b.broadcast(b.toF32(numbering == 0
+                                     ? b.divInt(iota("t"), kCountable)
+                                     : b.remInt(iota("t"), kCountable)),
+                         type);
+    if (numberings() > 1)
+      return count("t");
     if (!hasDim(type, "t"))
       return count("e");
     if (!hasDim(type, "e")) // One channel.

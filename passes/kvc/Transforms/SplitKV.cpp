@@ -78,8 +78,6 @@ private:
       return op.emitOpError("tile_rows and tile_tokens: expected both, got "
                             "none: run kvc-schedule first");
     const spec::Spec &spec = op.getCache().getType().getSpec();
-    if (const char *reason = spec::unsupportedReason(spec))
-      return op.emitOpError() << reason;
     func::FuncOp kernel = getOperation();
     auto kind =
         kernel->getAttrOfType<StringAttr>(KVCDialect::getKernelAttrName());

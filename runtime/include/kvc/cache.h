@@ -84,8 +84,8 @@ typedef struct kvc_cache_options {
   int64_t max_queries;
 } kvc_cache_options;
 
-/** KVC_UNSUPPORTED where this library cannot hold the spec; KVC_INVALID_DATA
- *  with name and index where a number among the inputs is out of range. */
+/** KVC_INVALID_DATA with name and index where a number among the inputs is out
+ *  of range. */
 KVC_API kvc_status kvc_cache_create(const kvc_cache_options *options,
                                     kvc_diag *diag, kvc_cache **cache);
 /** Frees every sequence and the memory. */

@@ -6,7 +6,7 @@
 |* of its kind below. A GPU kernel has one parameter, the address in device
 |* memory of an array of these structs; block i of its grid does item i, and
 |* nothing for an item of zeros. All pointers in there are device memory's too.
-Every struct is a run of 8-byte slots in the order of the
+|* Every struct is a run of 8-byte slots in the order of the
 |* kernel function's parameters at level 0 (dialects/README.md):
 |*
 |*   !kvc.cache  -> kvc_cache_view, in place
@@ -18,7 +18,8 @@ Every struct is a run of 8-byte slots in the order of the
 |* the end and test/unit/codegen check both against each other.
 |*
 |* Kernels are re-entrant, allocate nothing, call nothing, set MXCSR to its
-|* default (round to nearest, no flush to zero) and restore it.
+|* default (round to nearest, no flush to zero) and restore it. What they keep
+|* for themselves lies on the stack, or in a workspace where that is much.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -116,6 +117,9 @@ typedef struct kvc_append_args {
    *  become codes, those below token_begin from their raw rows. New tokens
    *  beyond become raw rows. */
   int64_t key_coded_end, value_coded_end;
+  /** The kernel's `workspace_bytes` for this call alone, aligned to 64; their
+   *  content is unspecified before and after. Null where that is 0. */
+  void *workspace;
 } kvc_append_args;
 
 /** "merge": joins the partial results of one sequence and kv head. */
@@ -177,6 +181,8 @@ typedef struct kvc_kernel_info {
    *  for at the launch, and the registers of a thread (0: not known). */
   const char *symbol;
   int64_t threads, shared_bytes, registers;
+  /** What a call needs beside the stack; 0 for all kernels but "append". */
+  int64_t workspace_bytes;
 } kvc_kernel_info;
 
 /** The table that every ahead-of-time object exports as `kvc_module`. */
@@ -199,7 +205,7 @@ typedef struct kvc_module_table {
 #if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
 static_assert(sizeof(kvc_cache_view) == 7 * 8, "slots of a cache view");
 static_assert(sizeof(kvc_attend_args) == (7 + 13) * 8, "slots of attend");
-static_assert(sizeof(kvc_append_args) == (7 + 11) * 8, "slots of append");
+static_assert(sizeof(kvc_append_args) == (7 + 12) * 8, "slots of append");
 static_assert(sizeof(kvc_merge_args) == 15 * 8, "slots of merge");
 static_assert(sizeof(kvc_unpack_args) == (7 + 3) * 8, "slots of unpack");
 #endif

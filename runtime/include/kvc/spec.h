@@ -64,8 +64,9 @@ KVC_API kvc_status kvc_page_slice_bytes(const kvc_spec *spec, kvc_tensor tensor,
                                         int64_t page, kvc_diag *diag,
                                         int64_t *bytes);
 
-/** Says whether kvc compiles and runs `spec`: `*reason` becomes null, or a text
- *  that names the property. Allocates nothing; under a microsecond. */
+/** Whether kvc compiles and runs `spec`: `*reason` becomes null, as for every
+ *  spec today, or names the property. Allocates nothing; under a microsecond.
+ */
 KVC_API kvc_status kvc_supports(const kvc_spec *spec, const char **reason);
 
 /** What a caller needs to know in order to call. */

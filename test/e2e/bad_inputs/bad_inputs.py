@@ -7,11 +7,15 @@ Before the cases a good run shows that nothing but the named fault is wrong.
 """
 
 import concurrent.futures
+import fcntl
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import cases
 from files import SPEC, as_text, good_file
@@ -33,8 +37,9 @@ def fill(text):
     return text
 
 
-def call(kvc, folder, args):
-    return subprocess.run([kvc, *map(fill, args)], cwd=folder, capture_output=True, timeout=120, check=False)
+def call(kvc, folder, args, file_limit=None):
+    limit = file_limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit)))
+    return subprocess.run([kvc, *map(fill, args)], cwd=folder, capture_output=True, timeout=120, check=False, preexec_fn=limit)
 
 
 def make(folder, case=None):
@@ -51,7 +56,7 @@ def faults(kvc, case):
         folder = pathlib.Path(name)
         make(folder, case)
         before = snapshot(folder)
-        result = call(kvc, folder, case.args)
+        result = call(kvc, folder, case.args, case.file_limit)
         after = snapshot(folder)
     found = []
     if result.returncode != case.code:
@@ -91,6 +96,40 @@ def good_run(kvc):
     return found
 
 
+def killed_run(kvc, number):
+    """A run that a signal ends: by that signal, with the files as they were."""
+    with tempfile.TemporaryDirectory(prefix="kvc-bad-") as name:
+        folder = pathlib.Path(name)
+        make(folder)
+        before = sorted(path.name for path in folder.iterdir())
+        # Outputs are renamed after printing, which a full pipe holds up.
+        reader, writer = os.pipe()
+        size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(writer, b"x" * size)
+        args = ["run", NAMES["spec"], "--inputs", NAMES["in"], "--output", NAMES["out"]]
+        no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        program = subprocess.Popen([kvc, *args], cwd=folder, stdout=writer, stderr=subprocess.PIPE, preexec_fn=no_core)
+        for _ in range(6000):
+            if list(folder.glob(".kvc-*")) or program.poll() is not None:
+                break
+            time.sleep(0.01)
+        opened = bool(list(folder.glob(".kvc-*")))
+        program.send_signal(number)
+        program.communicate(timeout=120)
+        os.close(reader)
+        os.close(writer)
+        left = sorted(path.name for path in folder.iterdir())
+        changed = (folder / NAMES["out"]).read_bytes() != OLD_OUTPUT
+    found = []
+    if not opened:
+        found.append("expected a temporary file before the signal")
+    if program.returncode != -number:
+        found.append(f"exit code {program.returncode}, expected {-number}")
+    if left != before or changed:
+        found.append(f"files {left}, expected {before} with the old output")
+    return found
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__.strip())
@@ -104,6 +143,8 @@ def main():
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         results = {"a good run": pool.submit(good_run, kvc)}
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGXCPU):
+            results[f"a run that {number.name} ends"] = pool.submit(killed_run, kvc, number)
         results.update((case.name, pool.submit(faults, kvc, case)) for case in chosen)
         for name, future in results.items():
             found = future.result()

@@ -17,8 +17,9 @@ class Case:
     nothing else.
     """
 
-    def __init__(self, name, code, message, args=None, spec_bytes=None, input_bytes=None, files=None):
+    def __init__(self, name, code, message, args=None, spec_bytes=None, input_bytes=None, files=None, file_limit=None):
         self.name, self.code, self.message = name, code, message
+        self.file_limit = file_limit  # bytes that a file may grow to
         self.args = RUN + ["--dump-cache", "dump", "--stats", "stats"] if args is None else args
         self.spec_bytes, self.input_bytes, self.files = spec_bytes, input_bytes, files or {}
 
@@ -123,8 +124,9 @@ FILES = [
 
 NAN, INFINITY = float("nan"), float("inf")
 
+F32_SPEC = spec(io__query="f32", key={"codec": "f32"}, value={"codec": "f32"})
+
 INPUTS = [
-    bad_input("a block of more tokens than a stack holds", "4194304 bytes of buffers", spec(key__scale__tokens=65536, segments={"recent": 65536}, layout={"kind": "contiguous"})),
     bad_input("no q", '"q"', q=None),
     bad_input("no v", '"v"', v=None),
     bad_input("no cu_seqlens_kv", '"cu_seqlens_kv"', cu_seqlens_kv=None),
@@ -143,6 +145,8 @@ INPUTS = [
     bad_input("NaN in k", "k", k=Tensor("F32", [7, 2, 16], 0.5, {33: NAN})),
     bad_input("infinity in q", "q", q=Tensor("F16", [3, 4, 16], 0.5, {5: INFINITY})),
     bad_input("infinity in v", "v", v=Tensor("F16", [7, 2, 16], 0.5, {223: -INFINITY})),
+    bad_input("scores beyond f32", "query 0, head 0", F32_SPEC, q=Tensor("F32", [3, 4, 16], 1e30, {1: -1e30}), k=Tensor("F32", [7, 2, 16], 1e30, {1: -1e30})),
+    bad_input("a sum of values beyond f32", "query 0, head 0", F32_SPEC, q=Tensor("F32", [3, 4, 16]), k=Tensor("F32", [7, 2, 16]), v=Tensor("F32", [7, 2, 16], 3e38)),
     bad_input("no slopes", '"alibi_slopes"', spec(attention__alibi=True)),
     bad_input("slopes in f16", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F16", [4])),
     bad_input("slopes of kv heads", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F32", [2])),
@@ -177,7 +181,73 @@ def bad_calibration(name, code, message, args, changes, spec_changes):
     return Case("calibrate: " + name, code, message, args=CALIBRATE + args, spec_bytes=as_text(spec(**{"key": STATIC, **spec_changes})), input_bytes=good_file(**changes))
 
 
+EVAL = ["eval", "--inputs", "{in}"]
+
+# Faults of the files, which all presets meet: name, text of the message, changes of the inputs, more arguments.
+EVALUATIONS = [
+    ("NaN among keys", "k[37]: expected a finite number", {"k": Tensor("F16", [7, 2, 16], patch={37: NAN})}, []),
+    ("no values", "\"v\": is missing", {"v": None}, []),
+    ("no offsets", "\"cu_seqlens_q\": is missing", {"cu_seqlens_q": None}, []),
+    ("a head_dim that no spec has", "attention.head_dim", {"q": Tensor("F16", [3, 4, 20]), "k": Tensor("F16", [7, 2, 20]), "v": Tensor("F16", [7, 2, 20])}, []),
+    ("heads that do not divide", "attention.q_heads", {"q": Tensor("F16", [3, 3, 16])}, []),
+    ("no queries", "no query with a key", {"q": Tensor("F16", [0, 4, 16]), "cu_seqlens_q": starts(0, 0, 0)}, []),
+    ("a second file of other heads", "expected f32, f16 or bf16 [3, 4, 16]", {}, ["other.safetensors"]),
+    ("scales from a text", "scales.json", {}, ["--static", "scales.json"]),
+]
+
+
+def bad_evaluation(name, message, changes, args):
+    other = good_file(q=Tensor("F16", [3, 8, 16]))
+    return Case("eval: " + name, 1, message, args=EVAL + args, input_bytes=good_file(**changes), files={"other.safetensors": other, "scales.json": TEXT})
+
+
+# Options and arguments that take a text, each given an empty one.
+EMPTY = [
+    ("SPEC", ["run", "", "--inputs", "{in}", "--output", "{out}"]),
+    ("--inputs", ["run", "{spec}", "--inputs", "", "--output", "{out}"]),
+    ("--output", ["run", "{spec}", "--inputs", "{in}", "--output", ""]),
+    ("--dump-cache", [*RUN, "--dump-cache", ""]),
+    ("--stats", [*RUN, "--stats", ""]),
+    ("--static", [*RUN, "--static", ""]),
+    ("--device", [*RUN, "--device", ""]),
+    ("--fast-math", [*RUN, "--fast-math", ""]),
+    ("--cpu", [*RUN, "--cpu", ""]),
+    ("--threads", [*RUN, "--threads", ""]),
+    ("--out", ["compile", "{spec}", "--target", "x86-64", "--out", ""]),
+    ("--target", ["compile", "{spec}", "--target", "", "--out", "made"]),
+    ("--emit", ["compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", ""]),
+    ("--stage", ["compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "mlir", "--stage", ""]),
+    ("--svg", ["bench", "{spec}", "--svg", ""]),
+    ("--context", ["bench", "{spec}", "--context", ""]),
+    ("--svg", [*EVAL, "--svg", ""]),
+    ("--preset", [*EVAL, "--preset", ""]),
+    ("--static", [*EVAL, "--static", ""]),
+    ("SPEC", ["eval", "", "--inputs", "{in}"]),
+    ("--out", ["calibrate", "{spec}", "--inputs", "{in}", "--out", ""]),
+    ("--method", [*CALIBRATE, "--method", ""]),
+    ("--to", ["translate", "{spec}", "--to", ""]),
+    ("FILE", ["inspect", ""]),
+]
+
+# Options that are given twice; the last value of each is a good one.
+TWICE = [
+    ("--inputs", [*RUN, "--inputs", "{in}"]),
+    ("--device", [*RUN, "--device", "host", "--device", "host"]),
+    ("--append-chunk", [*RUN, "--append-chunk", "1", "--append-chunk", "2"]),
+    ("--threads", [*RUN, "--threads", "1", "--threads", "2"]),
+    ("--target", ["compile", "{spec}", "--target", "x86-64", "--target", "host", "--out", "made"]),
+    ("--stage", ["compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "mlir", "--stage", "all", "--stage", "kernels"]),
+    ("--context", ["bench", "{spec}", "--context", "64", "--context", "128"]),
+    ("--svg", [*EVAL, "--svg", "a.svg", "--svg", "b.svg"]),
+    ("--method", [*CALIBRATE, "--method", "amax", "--method", "search"]),
+    ("--to", ["translate", "{spec}", "--to", "json", "--to", "mlir"]),
+    ("--json", ["presets", "--json", "--json"]),
+]
+
 ARGUMENTS = [
+    *(bad_evaluation(*case) for case in EVALUATIONS),
+    *(bad_args(f"empty {option} of {args[0]}", 2, f"{option}: expected ", *args) for option, args in EMPTY),
+    *(bad_args(f"{option} of {args[0]} twice", 2, f"{option}: expected it once, got it 2 times", *args) for option, args in TWICE),
     bad_args("none at all", 2, "command"),
     bad_args("unknown command", 2, "fly", "fly"),
     bad_args("line feed in a command", 2, "a\\x0ab", "a\nb"),
@@ -187,8 +257,9 @@ ARGUMENTS = [
     bad_args("flag without its value", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output"),
     bad_args("unknown flag", 2, "--outptu", *RUN, "--outptu", "x"),
     bad_args("second spec", 2, "{spec}", *RUN, "{spec}"),
-    bad_args("output twice", 2, "--output", *RUN, "--output", "other"),
-    bad_args("flag twice", 2, "--poison", *RUN, "--poison", "--poison"),
+    bad_args("only an option", 2, "--json", "--json"),
+    bad_args("output twice", 2, "--output: expected it once, got it 2 times", *RUN, "--output", "other"),
+    bad_args("flag twice", 2, "--poison: expected it once, got it 2 times", *RUN, "--poison", "--poison"),
     bad_args("flag with a value", 2, "--poison: expected no value", *RUN, "--poison=yes"),
     bad_args("chunk of 0", 2, "--append-chunk", *RUN, "--append-chunk", "0"),
     bad_args("negative chunk", 2, "--append-chunk", *RUN, "--append-chunk=-1"),
@@ -207,13 +278,13 @@ ARGUMENTS = [
     bad_args("output is the file of --static", 2, "--output", *RUN, "--static", "./{out}"),
     bad_args("no such spec", 1, "none.json", "run", "none.json", "--inputs", "{in}", "--output", "{out}"),
     bad_args("no such input", 1, "none", "run", "{spec}", "--inputs", "none", "--output", "{out}"),
-    bad_args("a spec without end", 1, "at most", "run", "/dev/zero", "--inputs", "{in}", "--output", "{out}"),
+    bad_args("a spec without end", 1, "expected a regular file", "run", "/dev/zero", "--inputs", "{in}", "--output", "{out}"),
     bad_args("a folder as spec", 1, "directory", "run", ".", "--inputs", "{in}", "--output", "{out}"),
     bad_args("a folder as input", 1, "directory", "run", "{spec}", "--inputs", ".", "--output", "{out}"),
     bad_args("output in no folder", 1, "none/out", "run", "{spec}", "--inputs", "{in}", "--output", "none/out"),
     bad_args("a folder as output", 1, "directory", "run", "{spec}", "--inputs", "{in}", "--output", "."),
     bad_args("a device as output", 1, "/dev/null", "run", "{spec}", "--inputs", "{in}", "--output", "/dev/null"),
-    bad_args("empty output", 2, "--output: expected a path", "run", "{spec}", "--inputs", "{in}", "--output", ""),
+    Case("arguments: an output that may not grow", 1, "{out}: cannot write: File too large", args=RUN, file_limit=64),
     bad_args("output is the spec", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "{spec}"),
     bad_args("output is the input, spelt otherwise", 2, "--output", "run", "{spec}", "--inputs", "{in}", "--output", "./{in}"),
     bad_args("dump is the output", 2, "--dump-cache", *RUN, "--dump-cache", "{out}"),
@@ -239,6 +310,8 @@ ARGUMENTS = [
     bad_args("compile two specs of one name", 1, "small", "compile", "{spec}", "twin.json", "--target", "x86-64", "--out", "made/deep", "--emit", "mlir", "--stage", "kernels", files={"twin.json": TEXT}),
     bad_args("bench of context 0", 2, "--context", "bench", "{spec}", "--context", "0"),
     bad_args("bench of a list with a hole", 2, "--context", "bench", "{spec}", "--context", "64,,128"),
+    bad_args("bench into its spec", 2, "--svg", "bench", "{spec}", "--svg", "./{spec}"),
+    bad_args("bench into no folder", 1, "none/plot.svg", "bench", "{spec}", "--svg", "none/plot.svg"),
     bad_args("bench beyond memory", 1, "--context", "bench", "{spec}", "--context", "2147483647", "--batch", "65536"),
     bad_args("eval without inputs", 2, "--inputs", "eval", "{spec}"),
     bad_args("eval of no file", 1, "none", "eval", "{spec}", "--inputs", "none"),
@@ -248,7 +321,7 @@ ARGUMENTS = [
     bad_args("calibrate into its input", 2, "--out", "calibrate", "{spec}", "--inputs", "{in}", "--out", "./{in}"),
     bad_args("inspect nothing", 2, "FILE", "inspect"),
     bad_args("inspect no file", 1, "none", "inspect", "none"),
-    bad_args("inspect a file without end", 1, "at most", "inspect", "/dev/zero"),
+    bad_args("inspect a file without end", 1, "expected a regular file", "inspect", "/dev/zero"),
     bad_args("inspect noise", 1, "noise", "inspect", "noise", files={"noise": b"\x01\x02\x03"}),
     bad_args("inspect a broken tensor file", 1, "bad.safetensors", "inspect", "bad.safetensors", files={"bad.safetensors": b"{}"}),
 ]

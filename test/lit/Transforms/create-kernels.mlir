@@ -28,7 +28,7 @@ kvc.attention_spec @decode #int4
 // CHECK-LABEL: func.func @append(
 // CHECK-SAME: %[[CACHE:.*]]: !kvc.cache<#int4>,
 // CHECK-SAME: %[[K:[^:]*]]: memref<?x?x128xbf16, strided<[?, ?, 1]>>, %[[V:[^:]*]]: memref<?x?x64xbf16, strided<[?, ?, 1]>>,
-// CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[BEGIN:[^:]*]]: index, %[[END:[^:]*]]: index, %{{[^:]*}}: index, %{{[^:]*}}: index) attributes {kvc.kernel = "append"}
+// CHECK-SAME: %[[HEAD:[^:]*]]: index, %[[BEGIN:[^:]*]]: index, %[[END:[^:]*]]: index, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: memref<?xi8>) attributes {kvc.kernel = "append"}
 // CHECK-NEXT: kvc.append %[[K]], %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) {tensor = #kvc.tensor<key>}
 // CHECK-NEXT: kvc.append %[[V]], %[[CACHE]][%[[HEAD]]] tokens(%[[BEGIN]] to %[[END]]) {tensor = #kvc.tensor<value>}
 

@@ -141,7 +141,7 @@ void EndToEnd::check(const std::string &key, const std::string &value,
   for (int64_t head = 0; head < kKVHeads; ++head) {
     kvc_append_args append = {
         cache, k.data(), kKVHeads * kDim, kDim, v.data(), kKVHeads * kDim, kDim,
-        head,  0,        kTokens,         0,    0};
+        head,  0,        kTokens,         0,    0,        nullptr};
     run("append", &append);
 
     std::vector<int8_t> codes(kTokens * kDim);

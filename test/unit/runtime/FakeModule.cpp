@@ -140,10 +140,33 @@ void prefillKernel(const void *args) {
          compiled->tiles.prefillRows, compiled->tiles.prefillSplit);
 }
 
+/// Both ends of a workspace, which no other call may write meanwhile.
+struct WorkspaceEnds {
+  int64_t *first = nullptr, *last = nullptr;
+
+  WorkspaceEnds(void *workspace, int64_t bytes) {
+    expect((workspace != nullptr) == (bytes > 0));
+    expect(reinterpret_cast<uintptr_t>(workspace) % 64 == 0);
+    if (bytes == 0)
+      return;
+    first = static_cast<int64_t *>(workspace);
+    last = first + bytes / 8 - 1;
+  }
+  void write(int64_t mark) const {
+    if (first)
+      *first = *last = mark;
+  }
+  void expectStill(int64_t mark) const {
+    expect(!first || (*first == mark && *last == mark));
+  }
+};
+
 void appendKernel(const void *given) {
-  ++appends;
+  const int64_t number = ++appends;
   const auto &args = *static_cast<const kvc_append_args *>(given);
   expect(args.token_begin < args.token_end);
+  const WorkspaceEnds ends(args.workspace, compiled->tiles.appendWorkspace);
+  ends.write(number);
   auto *keys = static_cast<const float *>(args.key);
   auto *values = static_cast<const float *>(args.value);
   const spec::Attention &attention = compiled->spec.attention;
@@ -158,6 +181,7 @@ void appendKernel(const void *given) {
           values[row * args.value_token_stride +
                  args.kv_head * args.value_head_stride + c];
   }
+  ends.expectStill(number);
 }
 
 bool isOutside(const float *place, const float *begin, int64_t count) {
@@ -253,12 +277,13 @@ FakeModule::FakeModule(const SpecText &text, Tiles tiles)
   const char *hash = nullptr;
   kvc_layout_hash(parsed.get(), &hash);
   kernels = {{"decode", decodeKernel, tiles.decodeRows, tiles.tokens,
-              tiles.split, "f32", nullptr, 0, 0, 0},
+              tiles.split, "f32", nullptr, 0, 0, 0, 0},
              {"prefill", prefillKernel, tiles.prefillRows, tiles.tokens,
-              tiles.prefillSplit, "f32", nullptr, 0, 0, 0},
-             {"append", appendKernel, 0, 0, 0, "", nullptr, 0, 0, 0},
-             {"merge", mergeKernel, 0, 0, 0, "", nullptr, 0, 0, 0},
-             {"unpack", unpackKernel, 0, 0, 0, "", nullptr, 0, 0, 0}};
+              tiles.prefillSplit, "f32", nullptr, 0, 0, 0, 0},
+             {"append", appendKernel, 0, 0, 0, "", nullptr, 0, 0, 0,
+              tiles.appendWorkspace},
+             {"merge", mergeKernel, 0, 0, 0, "", nullptr, 0, 0, 0, 0},
+             {"unpack", unpackKernel, 0, 0, 0, "", nullptr, 0, 0, 0, 0}};
   moduleTable = {KVC_KERNEL_ABI_VERSION,
                  int32_t(kernels.size()),
                  json.c_str(),

@@ -61,6 +61,7 @@ struct Message {
 struct Tiles {
   int64_t decodeRows = 4, prefillRows = 8, tokens = 16, split = 32;
   int64_t prefillSplit = 32;
+  int64_t appendWorkspace = 0;
 };
 
 /// One at a time: kernels find their spec in a global.

@@ -114,6 +114,34 @@ TEST(Append, ThreadsWriteTheSame) {
   expectStored(run, &loop);
 }
 
+TEST(Append, CallsAtTheSameTimeHaveWorkspacesOfTheirOwn) {
+  kvc_thread_pool *made = nullptr;
+  ASSERT_EQ(kvc_thread_pool_create(4, nullptr, 0, nullptr, &made), KVC_OK);
+  PoolPtr pool(made);
+  kvc_parallel_for loop = {};
+  kvc_thread_pool_loop(made, nullptr, &loop);
+  // Two heads of three sequences: all at once, two at once, one by one.
+  const std::pair<int64_t, std::vector<int64_t>> cases[] = {
+      {4096, {6}},
+      {int64_t(24) << 20, {2, 2, 2}},
+      {int64_t(65) << 20, {1, 1, 1, 1, 1, 1}}};
+  for (const auto &[bytes, launched] : cases) {
+    Tiles tiles;
+    tiles.appendWorkspace = bytes;
+    TestDevice device;
+    {
+      BatchRun run(SpecText(), {0, 0, 0}, {3, 5, 7}, 0, tiles, device.get());
+      run.appendAll(1000);
+      EXPECT_EQ(device.launched, launched);
+      expectStored(run);
+    }
+    EXPECT_EQ(device.writesBehind, 0);
+    BatchRun run(SpecText(), {0, 0, 0}, {3, 5, 7}, 0, tiles);
+    run.appendAll(1000, &loop);
+    expectStored(run, &loop);
+  }
+}
+
 TEST(Append, StridesAreTheCallers) {
   std::vector<int64_t> lengths = {3, 5};
   BatchRun run(pagedText(4), {0, 0}, lengths, /*padding=*/5);

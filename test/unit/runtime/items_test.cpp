@@ -26,7 +26,7 @@ spec::Attention attention(bool isCausal, int64_t window, int64_t sinks) {
 }
 
 kvc_kernel_info kernel(int64_t tile, int64_t split) {
-  return {"decode", nullptr, 4, tile, split, "", nullptr, 0, 0, 0};
+  return {"decode", nullptr, 4, tile, split, "", nullptr, 0, 0, 0, 0};
 }
 
 std::vector<Range> split(const spec::Attention &attention,

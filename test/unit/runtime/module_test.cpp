@@ -100,6 +100,15 @@ TEST(Module, RefusesWhatContradictsItself) {
        [](Table &, Kernels &kernels) {
          kernels[0].split_tokens = INT64_MAX - 15;
        }},
+      {"module.decode.workspace_bytes: expected 0, got 64", KVC_INVALID_DATA,
+       [](Table &, Kernels &kernels) { kernels[0].workspace_bytes = 64; }},
+      {"module.append.workspace_bytes: expected 0 or more, got -1",
+       KVC_INVALID_DATA,
+       [](Table &, Kernels &kernels) {
+         for (kvc_kernel_info &kernel : kernels)
+           kernel.workspace_bytes =
+               -(kernel.name == std::string_view("append"));
+       }},
   };
   for (const Case &test : cases) {
     Message message;

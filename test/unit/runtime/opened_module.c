@@ -12,7 +12,7 @@
 static void nothing(const void *args) { (void)args; }
 
 static const kvc_kernel_info kernels[] = {
-    {"merge", nothing, 0, 0, 0, "", 0, 0, 0, 0}};
+    {"merge", nothing, 0, 0, 0, "", 0, 0, 0, 0, 0}};
 
 #define SPEC                                                                   \
   "{\"kvc\": 1, \"name\": \"opened\", \"attention\": {\"q_heads\": 1, "        \

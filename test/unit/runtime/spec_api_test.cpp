@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 using namespace kvc::test;
@@ -160,23 +162,25 @@ TEST(SpecApi, PageBytesIsAFunctionOfSpecAndPage) {
   EXPECT_EQ(bytes, 2 * 16 * 4 + 2 * 24 * 4);
 }
 
-TEST(SpecApi, SupportsNamesTheProperty) {
+TEST(SpecApi, SupportsEverySpecFast) {
   SpecPtr spec = parse(kInt4);
-  const char *reason = "x";
-  ASSERT_EQ(kvc_supports(spec.get(), &reason), KVC_OK);
-  EXPECT_EQ(reason, nullptr);
-  std::string text = kInt4;
-  text.insert(text.rfind('}'), R"(, "segments": {"sink": 4})");
-  SpecPtr refused = parse(text);
-  ASSERT_EQ(kvc_supports(refused.get(), &reason), KVC_OK);
-  if (reason) {
-    Message message;
-    int64_t bytes = 0;
-    EXPECT_EQ(kvc_page_bytes(refused.get(), 16, message.get(), &bytes),
-              KVC_UNSUPPORTED);
-    EXPECT_NE(std::string(message.text).find(reason), std::string::npos);
+  // The best of many short batches: other programs' time does not count.
+  using Seconds = std::chrono::duration<double>;
+  double best = 1;
+  for (int batch = 0; batch < 50; ++batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) {
+      const char *reason = "x";
+      ASSERT_EQ(kvc_supports(spec.get(), &reason), KVC_OK);
+      ASSERT_EQ(reason, nullptr);
+    }
+    best = std::min(best,
+                    Seconds(std::chrono::steady_clock::now() - begin).count());
   }
+  EXPECT_LT(best / 1000, 1e-6);
+  const char *reason = nullptr;
   EXPECT_EQ(kvc_supports(nullptr, &reason), KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(kvc_supports(spec.get(), nullptr), KVC_INVALID_ARGUMENT);
 }
 
 TEST(SpecApi, InfoSaysWhetherKeysComeBeforeRope) {

@@ -5,7 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CachePart.h"
+#include "kvc/Dialect/KVC/KVCAttrs.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
+
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 
 using namespace mlir;
 
@@ -44,6 +47,27 @@ LogicalResult verifyCodeElement(Operation *op, Type got,
     return op->emitOpError()
            << "expected elements " << expected << " for codec "
            << spec::codecName(part.codec) << ", got " << got;
+  return success();
+}
+
+LogicalResult verifySchemeInput(Operation *op, const spec::Spec &spec,
+                                spec::Tensor tensor, int64_t number,
+                                spec::RowField field, Type got,
+                                StringRef shaped) {
+  const spec::PartScheme *part = partOrError(op, spec, tensor, number);
+  if (!part)
+    return failure();
+  if (!spec::hasField(*part, field))
+    return op->emitOpError("field: the part takes no input with \"")
+           << stringifyRowField(field) << "\"";
+  auto type = dyn_cast<ShapedType>(got);
+  if (static_cast<bool>(type) == (field == spec::RowField::Largest))
+    return op->emitOpError("expected a ")
+           << (type ? "scalar" : shaped) << ", got " << got;
+  int64_t count = spec::rowRange(spec, tensor, size_t(number), field).count;
+  if (type && type.getDimSize(0) % count != 0)
+    return op->emitOpError("expected a multiple of ")
+           << count << " elements, got " << type.getDimSize(0);
   return success();
 }
 

@@ -13,7 +13,8 @@
 #ifndef KVC_DIALECT_KVC_CACHEPART_H
 #define KVC_DIALECT_KVC_CACHEPART_H
 
-#include "kvc/Spec/Spec.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Spec/SchemeInputs.h"
 
 #include "mlir/IR/Operation.h"
 
@@ -39,6 +40,22 @@ const spec::PartScheme *partOrError(Op op) {
 mlir::LogicalResult verifyCodeElement(mlir::Operation *op, mlir::Type got,
                                       const spec::PartScheme &part,
                                       unsigned integerBits);
+
+/// Whether the part takes an input with `field`, and `got` holds it: a scalar
+/// where a kv head has one, else what `shaped` calls one dim of a multiple of
+/// the input's elements.
+mlir::LogicalResult verifySchemeInput(mlir::Operation *op,
+                                      const spec::Spec &spec,
+                                      spec::Tensor tensor, int64_t part,
+                                      spec::RowField field, mlir::Type got,
+                                      llvm::StringRef shaped);
+template <typename Op>
+mlir::LogicalResult verifySchemeInput(Op op, llvm::StringRef shaped) {
+  mlir::Type cache = op.getCache().getType();
+  return verifySchemeInput(op, llvm::cast<CacheType>(cache).getSpec(),
+                           op.getTensor(), op.getPart(), op.getField(),
+                           op.getType(), shaped);
+}
 
 } // namespace kvc::detail
 

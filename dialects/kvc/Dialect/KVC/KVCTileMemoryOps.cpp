@@ -243,28 +243,10 @@ LogicalResult LoadZeroOp::verify() {
 }
 
 LogicalResult LoadSchemeOp::verify() {
-  const spec::PartScheme *part = partOrError(*this);
-  if (!part) // C1
-    return failure();
-  spec::RowField field = getField();
-  if (!spec::hasField(*part, field)) // C2
-    return emitOpError("field: the part takes no input with \"")
-           << stringifyRowField(field) << "\"";
   auto tile = dyn_cast<RankedTensorType>(getType());
-  if (static_cast<bool>(tile) == (field == spec::RowField::Largest)) // C3
-    return emitOpError("expected a ")
-           << (tile ? "scalar" : "tile") << ", got " << getType();
-  if (!tile)
-    return success();
-  if (failed(verifyRank(*this, tile, 1))) // C3
+  if (tile && failed(verifyRank(*this, tile, 1))) // C3
     return failure();
-  int64_t count = spec::rowRange(getCache().getType().getSpec(), getTensor(),
-                                 size_t(getPart()), field)
-                      .count;
-  if (tile.getDimSize(0) % count != 0) // C3
-    return emitOpError("expected a multiple of ")
-           << count << " elements, got " << tile.getDimSize(0);
-  return success();
+  return detail::verifySchemeInput(*this, "tile"); // C1, C2, C3
 }
 
 LogicalResult StoreCodesOp::verify() {

@@ -405,25 +405,7 @@ LogicalResult StoreMetaOp::verify() {
 }
 
 LogicalResult LoadSchemeOp::verify() {
-  const spec::PartScheme *part = partOrError(*this);
-  if (!part) // C1
-    return failure();
-  spec::RowField field = getField();
-  if (!spec::hasField(*part, field)) // C2
-    return emitOpError("field: the part takes no input with \"")
-           << stringifyRowField(field) << "\"";
-  auto vector = dyn_cast<VectorType>(getType());
-  if (static_cast<bool>(vector) == (field == spec::RowField::Largest)) // C3
-    return emitOpError("expected a ")
-           << (vector ? "scalar" : "vector") << ", got " << getType();
-  int64_t count =
-      spec::rowRange(cast<CacheType>(getCache().getType()).getSpec(),
-                     getTensor(), size_t(getPart()), field)
-          .count;
-  if (vector && vector.getDimSize(0) % count != 0) // C3
-    return emitOpError("expected a multiple of ")
-           << count << " elements, got " << vector.getDimSize(0);
-  return success();
+  return kvc::detail::verifySchemeInput(*this, "vector"); // C1, C2, C3
 }
 
 } // namespace kvc::kvk

@@ -296,13 +296,27 @@ bool Converter::emitMemory(Operation *op, Iteration &iteration) {
             Value block = shape.isLoop("b")   ? iteration.iv("b")
                           : shape.isLoop("o") ? iteration.iv("o")
                                               : index(0);
+            Value token = scalar(load.getToken()),
+                  valid = scalar(load.getValid());
+            // Chunks begin anywhere in pages.
+            bool isChunked =
+                !shape.loops.empty() && shape.loops.back().isChunks();
+            if (isChunked) {
+              Value begin = beginOf(shape, iteration);
+              token = arith::AddIOp::create(builder, loc, token, begin);
+              Value left = arith::SubIOp::create(builder, loc, valid, begin);
+              valid = arith::MinSIOp::create(
+                  builder, loc,
+                  arith::MaxSIOp::create(builder, loc, left, index(0)),
+                  index(shape.loops.back().step));
+            }
             define(load.getResult(),
                    kvk::LoadMetaOp::create(
                        builder, loc, shape.iterationType(),
-                       scalar(load.getCache()), scalar(load.getKvHead()),
-                       scalar(load.getToken()), block, scalar(load.getValid()),
-                       load.getTensor(), load.getPart(), kind,
-                       load.getUnaligned(), /*storage=*/kvk::StorageAttr(),
+                       scalar(load.getCache()), scalar(load.getKvHead()), token,
+                       block, valid, load.getTensor(), load.getPart(), kind,
+                       load.getUnaligned() || isChunked,
+                       /*storage=*/kvk::StorageAttr(),
                        /*page=*/IntegerAttr()));
             return true;
           })

@@ -22,6 +22,16 @@ bool isChannelDim(StringRef name) {
   return name == "c" || name == "d" || name == "e" || name == "n";
 }
 
+/// Tokens of the largest tile of attention. Scale blocks may have any number of
+/// them.
+constexpr int64_t kMostTileTokens = 256;
+
+int64_t divisorUpTo(int64_t extent, int64_t most) {
+  while (extent % most != 0)
+    --most;
+  return most;
+}
+
 } // namespace
 
 int64_t chunkLanes(int64_t extent) {
@@ -49,11 +59,14 @@ TileShape TileShape::of(Type tile) {
     for (const TileDim &dim : dims)
       if (dim.first == name && !(shape.vector && shape.vector->first == name))
         shape.loops.push_back({dim.first, dim.second});
-  if (shape.vector && isChannelDim(shape.vector->first)) {
-    auto [dim, extent] = *shape.vector;
-    if (int64_t lanes = chunkLanes(extent); lanes < extent)
-      shape.loops.push_back({dim, extent, lanes});
-  }
+  if (!shape.vector)
+    return shape;
+  auto [dim, extent] = *shape.vector;
+  int64_t lanes = isChannelDim(dim)          ? chunkLanes(extent)
+                  : extent > kMostTileTokens ? divisorUpTo(extent, 128)
+                                             : extent;
+  if (lanes < extent)
+    shape.loops.push_back({dim, extent, lanes});
   return shape;
 }
 

@@ -11,7 +11,7 @@
 //   channels (c, d, e) or numbers of a table (n) if there are any, else tokens
 //   (t), else none (scalars).
 //
-// Channels that are too many for one vector are a loop over chunks as well.
+// Channels or tokens too many for one vector are a loop over chunks as well.
 //
 // So a tile without loops is one SSA vector, and any other tile that lives
 // longer than one loop iteration is a scratch memref

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Workspace.h"
+
 #include "kvc/Conversion/Passes.h"
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
@@ -152,6 +154,7 @@ private:
       return func.emitOpError("symbol '")
              << symbol << "' of the kernel is taken";
 
+    kvc::moveScratchToWorkspace(func);
     ImplicitLocOpBuilder b(func.getLoc(), func);
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type = LLVM::LLVMFunctionType::get(

@@ -270,41 +270,29 @@ private:
     return result;
   }
 
-  /// Calls `term` for each row, token, channel kept apart and its value.
-  template <typename Op, typename Term>
-  void forOutliers(Op op, Term term) {
+  /// Products of rows with the channels that tokens keep apart: <r, c> gives
+  /// sums <r, t>, or <r, t> sums <r, c>.
+  template <typename Op>
+  TileValue outlierDot(Op op, bool gathers) {
     const TileValue &rows = frame.tile(op.getRows()),
                     &index = frame.tile(op.getIndex()),
                     &value = frame.tile(op.getValue());
-    auto outliers = size_t(index.dims.back().second);
+    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
+    auto outliers = size_t(index.dims.back().second),
+         from = size_t(rows.dims.back().second),
+         to = size_t(result.dims.back().second), channels = gathers ? from : to;
     for (size_t row = 0; row < size_t(rows.dims.front().second); ++row)
-      for (size_t i = 0; i < index.size(); ++i)
-        term(row, i / outliers, size_t(index.floats[i]), value.floats[i]);
-  }
-  TileValue compute(GatherDotOp op) {
-    const TileValue &rows = frame.tile(op.getRows());
-    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
-    auto channels = size_t(rows.dims.back().second),
-         tokens = size_t(result.dims.back().second);
-    forOutliers(op, [&](size_t row, size_t t, size_t channel, double value) {
-      if (channel < channels)
-        result.floats[row * tokens + t] +=
-            rows.floats[row * channels + channel] * value;
-    });
+      for (size_t i = 0; i < index.size(); ++i) {
+        size_t token = i / outliers, channel = size_t(index.floats[i]);
+        if (channel < channels)
+          result.floats[row * to + (gathers ? token : channel)] +=
+              rows.floats[row * from + (gathers ? channel : token)] *
+              value.floats[i];
+      }
     return result;
   }
-  TileValue compute(ScatterDotOp op) {
-    const TileValue &rows = frame.tile(op.getRows());
-    TileValue result = TileValue::zeros(dimsOfType(op.getType()), true);
-    auto tokens = size_t(rows.dims.back().second),
-         channels = size_t(result.dims.back().second);
-    forOutliers(op, [&](size_t row, size_t t, size_t channel, double value) {
-      if (channel < channels)
-        result.floats[row * channels + channel] +=
-            rows.floats[row * tokens + t] * value;
-    });
-    return result;
-  }
+  TileValue compute(GatherDotOp op) { return outlierDot(op, true); }
+  TileValue compute(ScatterDotOp op) { return outlierDot(op, false); }
 
   TileValue compute(PatchOp op) {
     TileValue result = frame.tile(op.getDense());

@@ -472,22 +472,11 @@ private:
     return storeCache(store, &HostPart::zero);
   }
   LogicalResult runOp(StoreOutlierIndicesOp store) {
-    return storeOutliers(store, &HostPart::outlierIndex);
+    return storeCache(store, &HostPart::outlierIndex);
   }
   LogicalResult runOp(StoreOutlierValuesOp store) {
-    return storeOutliers(store, &HostPart::outlierValue);
+    return storeCache(store, &HostPart::outlierValue);
   }
-  template <typename Op>
-  LogicalResult storeOutliers(Op store, HostArray HostPart::*member) {
-    HostPart *part = partOf(store);
-    if (!part)
-      return outside();
-    int64_t head = index(store.getKvHead()), token = index(store.getToken());
-    return this->store(store.getSource(), [&](int64_t o, int64_t, double x) {
-      return write(part->*member, {token, head, o}, x);
-    });
-  }
-
   Operation *op;
   Frame &frame;
 };

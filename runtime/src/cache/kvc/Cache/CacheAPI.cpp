@@ -27,8 +27,6 @@ kvc_status checkSpec(const kvc_spec *spec, kvc_diag *diag) {
   if (!spec)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "options.spec: expected a spec, got null");
-  if (const char *reason = spec::unsupportedReason(spec->spec))
-    return fail(diag, KVC_UNSUPPORTED, "options.spec: %s", reason);
   return KVC_OK;
 }
 

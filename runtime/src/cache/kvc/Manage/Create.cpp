@@ -53,9 +53,6 @@ kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
                   static_cast<long long>(group.layers),
                   static_cast<long long>(group.blocks),
                   static_cast<long long>(group.raw_blocks));
-    if (const char *reason = spec::unsupportedReason(group.spec->spec))
-      return fail(diag, KVC_UNSUPPORTED, "options.groups[%lld].spec: %s",
-                  static_cast<long long>(g), reason);
     if (group.spec->spec.layout.kind != spec::LayoutKind::Paged)
       return fail(diag, KVC_UNSUPPORTED,
                   "options.groups[%lld].spec: expected layout.kind \"paged\", "

@@ -101,8 +101,8 @@ struct PageLayout {
   bool has(RegionKind kind, unsigned part = 0) const;
 };
 
-/// The layout of a tensor of a spec that spec::unsupportedReason accepts. A
-/// value that is the key has no regions and no bytes.
+/// The layout of a tensor of a spec. A value that is the key has no regions and
+/// no bytes.
 PageLayout pageLayout(const spec::Spec &spec, spec::Tensor tensor,
                       TargetFamily family);
 

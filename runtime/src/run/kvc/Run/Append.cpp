@@ -244,6 +244,38 @@ kvc_status prepareSlots(const kvc_module &module, const kvc_batch &batch,
   return KVC_OK;
 }
 
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+/// Calls that run at the same time share this much, if it holds two of theirs.
+constexpr int64_t kWorkspaceBytes = int64_t(64) << 20;
+
+/// Gives every call a workspace of its own among those that may run at the same
+/// time; there are fewer of these where each needs much.
+kvc_status addWorkspaces(const kvc_module &module, const kvc_device &device,
+                         kvc_diag *diag, AppendWork &work) {
+  const int64_t bytes = module.append->workspace_bytes;
+  if (bytes == 0 || work.args.empty())
+    return KVC_OK;
+  const auto atOnce = static_cast<size_t>(
+      std::clamp<int64_t>(kWorkspaceBytes / bytes, 1, work.args.size()));
+  std::vector<size_t> stages;
+  for (size_t i = 0; i + 1 < work.stages.size(); ++i)
+    for (size_t at = work.stages[i]; at < work.stages[i + 1]; at += atOnce)
+      stages.push_back(at);
+  stages.push_back(work.args.size());
+  work.stages = std::move(stages);
+  KVC_TRY(work.workspace.allocate(device, static_cast<int64_t>(atOnce) * bytes,
+                                  diag));
+  for (size_t i = 0; i + 1 < work.stages.size(); ++i)
+    for (size_t at = work.stages[i]; at < work.stages[i + 1]; ++at)
+      work.args[at].workspace =
+          work.workspace.data() +
+          static_cast<int64_t>(at - work.stages[i]) * bytes;
+  return KVC_OK;
+}
+
 } // namespace
 
 int64_t kvc::appendCut(const kvc_cache &cache) {
@@ -270,12 +302,12 @@ kvc_status kvc::prepareAppend(const kvc_module &module, const kvc_batch &batch,
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch.slot_mapping: expected %lld slots, got null",
                 static_cast<long long>(batch.num_slots));
-  if (!batch.slot_mapping)
-    return prepareReserved(module, batch, diag, work);
-  if (batch.sequences)
+  if (batch.slot_mapping && batch.sequences)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "batch: expected sequences or slot_mapping, got both");
-  return prepareSlots(module, batch, diag, work);
+  KVC_TRY(batch.slot_mapping ? prepareSlots(module, batch, diag, work)
+                             : prepareReserved(module, batch, diag, work));
+  return addWorkspaces(module, *batch.cache->device, diag, work);
 }
 
 kvc_status kvc::runAppend(const kvc_module &module, const kvc_batch &batch,

@@ -8,6 +8,7 @@
 #define KVC_RUN_BATCH_H
 
 #include "kvc/Cache/Cache.h"
+#include "kvc/Devices/Memory.h"
 #include "kvc/Run/Rows.h"
 
 #include <vector>
@@ -49,6 +50,7 @@ struct AppendWork {
     ViewExtent extent;
   };
   std::vector<View> views;
+  Memory workspace; ///< That args point into.
 };
 
 /// Tokens at whose multiples an append may be cut into calls that run at the

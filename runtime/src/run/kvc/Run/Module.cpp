@@ -138,6 +138,12 @@ kvc_status takeKernel(kvc_module &module, const kvc_kernel_info &info,
                   "module: expected one kernel \"%s\", got two", slot.name);
     if (slot.hasTiles)
       KVC_TRY(checkTiles(info, diag));
+    if (info.workspace_bytes < 0 ||
+        (info.workspace_bytes > 0 && slot.kernel != &module.append))
+      return fail(diag, KVC_INVALID_DATA,
+                  "module.%s.workspace_bytes: expected %s, got %lld", info.name,
+                  slot.kernel == &module.append ? "0 or more" : "0",
+                  static_cast<long long>(info.workspace_bytes));
     *slot.kernel = &info;
   }
   // Kernels of other names are for users of the table other than this library.
