@@ -47,11 +47,12 @@ struct GpuModule {
         spec(parse(json)) {
     const char *hash = nullptr;
     kvc_layout_hash(spec.get(), &hash);
-    kernels = {{"decode", nullptr, 4, 16, 16, "f32", "decode_raw", 32, 0, 0},
-               {"prefill", nullptr, 8, 16, 16, "f32", "prefill_raw", 32, 0, 0},
-               {"append", nullptr, 0, 0, 0, "", "append_raw", 32, 0, 0},
-               {"merge", nullptr, 0, 0, 0, "", "merge_raw", 32, 0, 0},
-               {"unpack", nullptr, 0, 0, 0, "", "unpack_raw", 32, 0, 0}};
+    kernels = {
+        {"decode", nullptr, 4, 16, 16, "f32", "decode_raw", 32, 0, 0, 0},
+        {"prefill", nullptr, 8, 16, 16, "f32", "prefill_raw", 32, 0, 0, 0},
+        {"append", nullptr, 0, 0, 0, "", "append_raw", 32, 0, 0, 0},
+        {"merge", nullptr, 0, 0, 0, "", "merge_raw", 32, 0, 0, 0},
+        {"unpack", nullptr, 0, 0, 0, "", "unpack_raw", 32, 0, 0, 0}};
     table = {KVC_KERNEL_ABI_VERSION,
              int32_t(kernels.size()),
              json.c_str(),

@@ -151,6 +151,13 @@ extern "C" kvc_status kvc_run_update(kvc_plan *plan, const kvc_batch *batch,
       return fail(diag, KVC_UNSUPPORTED,
                   "batch.slot_mapping: expected sequences in an update, got "
                   "slots");
+    // It is gone when the launch comes.
+    if (isAppending && plan->module->append->workspace_bytes > 0)
+      return fail(
+          diag, KVC_UNSUPPORTED,
+          "module.append: expected a kernel without a workspace in an "
+          "update, got one of %lld bytes",
+          static_cast<long long>(plan->module->append->workspace_bytes));
     if (isAppending)
       KVC_TRY(prepareAppend(*plan->module, given, diag, work));
     AttendRun attend(*plan, nullptr);

@@ -171,6 +171,9 @@ kvc_status readManifest(const char *path, const JsonValue &root, kvc_diag *diag,
     info.threads = from.integer(kernel, "threads");
     info.shared_bytes = from.integer(kernel, "shared_bytes");
     info.registers = from.integer(kernel, "registers");
+    for (const spec::JsonMember &member : kernel.members)
+      if (member.key == "workspace_bytes")
+        info.workspace_bytes = from.integer(kernel, "workspace_bytes");
     made.kernels.push_back(info);
   }
   table.kernels = made.kernels.data();
