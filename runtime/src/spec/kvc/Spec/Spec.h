@@ -250,11 +250,6 @@ int64_t channelsOf(const Spec &spec, Tensor tensor);
 /// and nothing else: kv heads, channels, schemes, io.query, segments, layout.
 std::string layoutHash(const Spec &spec);
 
-/// Null if kvc can compile and run `spec`; otherwise why not, "not lowered yet:
-/// PROPERTY". Looks at values only, never allocates, answers in well under a
-/// microsecond.
-const char *unsupportedReason(const Spec &spec);
-
 /// Bits of one element.
 unsigned bitsOf(DType type);
 std::string_view nameOf(DType type);
