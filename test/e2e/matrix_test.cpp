@@ -98,7 +98,7 @@ const std::vector<std::string> &otherTargets() {
     std::vector<std::string> result;
     for (int64_t i = 0; i < count; ++i) {
       std::string name = names[i].name;
-      if (name == "host" || name == "portable")
+      if (name == "host" || name == "portable" || name.starts_with("sm_"))
         continue;
       try {
         compile(R"({"kvc": 1, "name": "probe",

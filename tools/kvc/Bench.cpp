@@ -288,7 +288,7 @@ void kvc::addBenchCommand(CLI::App &app) {
               "Sequences of a step; default 1.");
   addIntegers(command, "--threads", options->threads, 0, kMaxThreads,
               "Threads; default 1, 0: one per core.");
-  addName(command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, cpuNames(),
           "Instruction set to compile for; default host");
   addFile(command, "--svg", options->svg,
           "Draw the time of a step over the bytes that it reads.");

@@ -23,7 +23,7 @@ namespace {
 struct CompileOptions {
   std::vector<std::string> specs;
   std::string target, out;
-  uint32_t kinds = KVC_EMIT_OBJ;
+  std::optional<uint32_t> kinds;   ///< Absent: code for the target.
   std::vector<std::string> stages; ///< In their order; empty: the last.
   bool remarks = false, report = false, json = false;
 };
@@ -35,6 +35,7 @@ uint32_t parseKinds(const std::string &text) {
   } kinds[] = {{"obj", KVC_EMIT_OBJ},
                {"asm", KVC_EMIT_ASM},
                {"llvm", KVC_EMIT_LLVM},
+               {"ptx", KVC_EMIT_PTX},
                {"mlir", KVC_EMIT_MLIR}};
   uint32_t result = 0;
   for (const std::string &item : parseList("--emit", text)) {
@@ -42,11 +43,9 @@ uint32_t parseKinds(const std::string &text) {
         kinds, item, [](const auto &each) { return std::string(each.name); });
     if (kind != std::end(kinds))
       result |= kind->kind;
-    else if (item == "ptx" || item == "cubin")
-      failUse("--emit: " + item +
-              " is not for host targets, expected obj, asm, llvm or mlir");
     else
-      failUse("--emit: expected obj, asm, llvm or mlir; got " + inQuotes(item));
+      failUse("--emit: expected obj, asm, llvm, mlir or ptx; got " +
+              inQuotes(item));
   }
   return result;
 }
@@ -75,7 +74,7 @@ void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
   kvc_compile_options compile = compileOptionsFor(options.target);
   const std::string text = readFile(path);
   // Whatever a program can load has a manifest beside it.
-  uint32_t kinds = options.kinds;
+  uint32_t kinds = *options.kinds;
   if (kinds & ~uint32_t(KVC_EMIT_MLIR))
     kinds |= KVC_EMIT_MANIFEST;
   const size_t runs = std::max<size_t>(options.stages.size(), 1);
@@ -117,7 +116,7 @@ void checkNames(const std::vector<CompileResult> &results) {
 }
 
 void compile(const CompileOptions &options) {
-  if (!options.stages.empty() && !(options.kinds & KVC_EMIT_MLIR))
+  if (!options.stages.empty() && !(*options.kinds & KVC_EMIT_MLIR))
     failUse("--stage: expected it with --emit mlir, got no mlir in --emit");
   // Folders are removed after the files in them.
   std::optional<OutputFolder> folder;
@@ -156,7 +155,11 @@ void kvc::addCompileCommand(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App &command = addCommand(
       app, "compile", "Compile specs to objects, assembly or any level of IR.",
-      [options] { compile(*options); });
+      [options] {
+        if (!options->kinds)
+          options->kinds = isGPU(options->target) ? KVC_EMIT_PTX : KVC_EMIT_OBJ;
+        compile(*options);
+      });
   addFiles(command, "SPEC", options->specs, "Spec files, JSON or MLIR.",
            Need::Required);
   addName(command, "--target", options->target, targetNames(),
@@ -168,8 +171,8 @@ void kvc::addCompileCommand(CLI::App &app) {
       command, "--emit",
       [options](const std::string &text) { options->kinds = parseKinds(text); },
       "KIND,..",
-      "obj (the default), asm, llvm, mlir; all but mlir come with a manifest "
-      "(JSON).");
+      "obj (the default), asm, llvm, mlir; for GPUs ptx (the default), llvm, "
+      "mlir. All but mlir come with a manifest (JSON).");
   addParsed(
       command, "--stage",
       [options](const std::string &text) {

@@ -372,7 +372,7 @@ void kvc::addEvalCommand(CLI::App &app) {
           "inputs.");
   addFile(command, "--svg", options->svg,
           "Draw the error over the bits per value.");
-  addName(command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, cpuNames(),
           "Instruction set to compile for; default host");
   addInteger(command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; default 1, 0: one per core.");

@@ -176,7 +176,7 @@ void kvc::addRunCommand(CLI::App &app) {
   addName(command, "--fast-math", options->fastMath, {"q8"},
           "Allow weights of one byte in dots of codes; no kernel uses them "
           "yet, --stats says what is used");
-  addName(command, "--cpu", options->cpu, targetNames(),
+  addName(command, "--cpu", options->cpu, cpuNames(),
           "Instruction set to compile for, on the host; default host");
   addInteger(command, "--threads", options->threads, 0, kMaxThreads,
              "Threads; 0, the default: one per core.");

@@ -27,6 +27,14 @@ std::vector<std::string> kvc::targetNames() {
   return namesFrom(kvc_target_names);
 }
 
+std::vector<std::string> kvc::cpuNames() {
+  std::vector<std::string> names = targetNames();
+  std::erase_if(names, [](const std::string &name) { return isGPU(name); });
+  return names;
+}
+
+bool kvc::isGPU(const std::string &target) { return target.starts_with("sm_"); }
+
 std::vector<std::string> kvc::stageNames() {
   return namesFrom(kvc_stage_names);
 }

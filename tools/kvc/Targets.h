@@ -14,6 +14,10 @@ namespace kvc {
 
 /// Targets of code generation, "host" first.
 std::vector<std::string> targetNames();
+/// Whether a target's kernels run on NVIDIA's GPUs and the simulator.
+bool isGPU(const std::string &target);
+/// Those whose kernels a CPU runs.
+std::vector<std::string> cpuNames();
 /// Stages of compilation in their order.
 std::vector<std::string> stageNames();
 

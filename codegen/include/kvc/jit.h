@@ -132,7 +132,9 @@ enum {
   KVC_EMIT_ASM = 2,      /**< SPEC.TARGET.s */
   KVC_EMIT_LLVM = 4,     /**< SPEC.TARGET.ll, after optimisation. */
   KVC_EMIT_MLIR = 8,     /**< SPEC.TARGET.STAGE.mlir */
-  KVC_EMIT_MANIFEST = 16 /**< SPEC.TARGET.json: what a program must know. */
+  KVC_EMIT_MANIFEST = 16, /**< SPEC.TARGET.json: what a program must know. */
+  KVC_EMIT_PTX = 32       /**< SPEC.TARGET.ptx; of GPUs, which have neither
+                               objects nor assembly. */
 };
 
 typedef struct kvc_artifact {

@@ -86,6 +86,9 @@ Expected<Emitter> Emitter::create(const Target &target, EmitOptions options) {
 /// 512-bit registers unused on CPUs whose tuning prefers 256 bits.
 static void setFunctionAttributes(Function &function, const Target &target,
                                   bool asan) {
+  function.addFnAttr(Attribute::NoUnwind);
+  if (target.warps)
+    return;
   std::string width = std::to_string(target.vectorBits);
   function.addFnAttr("target-cpu", target.cpu);
   if (!target.features.empty())
@@ -96,7 +99,6 @@ static void setFunctionAttributes(Function &function, const Target &target,
   function.addFnAttr("min-legal-vector-width", width);
   // Kernels call nothing, so no loop may become a call of memset or memcpy.
   function.addFnAttr("no-builtins");
-  function.addFnAttr(Attribute::NoUnwind);
   if (asan) {
     function.addFnAttr(Attribute::SanitizeAddress);
     function.addFnAttr("frame-pointer", "all"); // for the stacks of its reports
@@ -116,6 +118,8 @@ Error Emitter::translate(mlir::ModuleOp module, KernelTable &table) {
   for (Function &function : llvmModule)
     if (!function.isDeclaration())
       setFunctionAttributes(function, state->target, state->options.asan);
+  if (state->target.warps)
+    return nameEntries(llvmModule, table, state->options.artifactName);
   return addKernelTable(llvmModule, table, state->options.uniqueSymbol);
 }
 
@@ -147,7 +151,10 @@ static Error checkStack(const Module &module) {
 Error Emitter::optimise() {
   if (Error error = checkStack(*state->module))
     return error;
-  optimiseModule(*state->module, *state->machine, state->options.asan);
+  if (state->target.warps)
+    optimiseWarps(*state->module, *state->machine);
+  else
+    optimiseModule(*state->module, *state->machine, state->options.asan);
   return state->takeDiagnostics("optimisation");
 }
 

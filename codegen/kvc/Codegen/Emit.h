@@ -37,6 +37,8 @@ namespace kvc {
 struct EmitOptions {
   bool asan = false;        ///< Instrument kernels for AddressSanitizer.
   std::string uniqueSymbol; ///< See addKernelTable.
+  /// What entries of GPU kernels are called after: KIND_NAME.
+  std::string artifactName;
 };
 
 /// One module on its way through LLVM. The steps are called in the order of
@@ -50,6 +52,7 @@ public:
 
   /// Translates a module that is wholly in the LLVM dialect, names the target
   /// in it and adds `table`, whose `kernels` and `target` are filled in here.
+  /// Of GPUs the table is not part of the module.
   llvm::Error translate(mlir::ModuleOp module, KernelTable &table);
 
   /// Fails if the module calls an intrinsic that the target has no instruction
@@ -64,6 +67,9 @@ public:
   /// Assembly text. Code generation consumes the module, so this works on a
   /// copy.
   llvm::Expected<std::string> emitAssembly() const;
+
+  /// PTX, a kernel's entry for each function.
+  llvm::Expected<std::string> emitPTX() { return emitAssembly(); }
 
   /// An ELF object without undefined symbols (AddressSanitizer's own excepted).
   llvm::Expected<std::string> emitObject();

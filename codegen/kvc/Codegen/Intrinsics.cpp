@@ -35,6 +35,18 @@ constexpr Requirement kRequirements[] = {
     {"llvm.x86.avx512.", "+avx512f,+avx512bw,+avx512dq,+avx512vl"},
     {"llvm.x86.avx.", "+avx"},
     {"llvm.x86.vcvtps2ph.", "+f16c"},
+    // Every generation of kGenerations has these.
+    {"llvm.nvvm.barrier", ""},
+    {"llvm.nvvm.ex2.", ""},
+    {"llvm.nvvm.lg2.", ""},
+    {"llvm.nvvm.mma.m16n8k16.", ""},
+    {"llvm.nvvm.prmt", ""},
+    {"llvm.nvvm.read.ptx.sreg.", ""},
+    {"llvm.nvvm.shfl.sync.", ""},
+    {"llvm.nvvm.ff2", ""},
+    // What hasFloat8 stands for.
+    {"llvm.nvvm.e4m3x2.", ""},
+    {"llvm.nvvm.e5m2x2.", ""},
 };
 
 /// Whether `name` belongs to one machine ("llvm.x86.avx2.pmadd.wd") rather than

@@ -10,6 +10,7 @@
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/kernel_abi.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
@@ -86,6 +87,20 @@ int64_t intAttr(mlir::Operation *op, StringRef name) {
   return attr ? attr.getInt() : 0;
 }
 
+/// A name of C.
+std::string inC(std::string name) {
+  for (char &c : name)
+    if (!isAlnum(c))
+      c = '_';
+  return name;
+}
+
+int64_t threadsOf(mlir::Operation *op) {
+  auto threads = op->getAttrOfType<mlir::DenseI32ArrayAttr>(
+      mlir::NVVM::NVVMDialect::getReqntidAttrName());
+  return threads ? threads[0] : 0;
+}
+
 std::string textAttr(mlir::Operation *op, StringRef name) {
   auto attr = op->getAttrOfType<mlir::StringAttr>(name);
   return attr ? attr.str() : "";
@@ -94,11 +109,19 @@ std::string textAttr(mlir::Operation *op, StringRef name) {
 } // namespace
 
 std::string uniqueTableSymbol(StringRef name, StringRef target) {
-  std::string symbol = (kTableSymbol + "_" + name + "_" + target).str();
-  for (char &c : symbol)
-    if (!isAlnum(c))
-      c = '_';
-  return symbol;
+  return inC((kTableSymbol + "_" + name + "_" + target).str());
+}
+
+Error nameEntries(Module &module, KernelTable &table, StringRef name) {
+  for (KernelEntry &entry : table.kernels) {
+    Function *function = module.getFunction(entry.symbol);
+    if (!function || function->isDeclaration())
+      return createStringError("kernel " + entry.name + ": its function " +
+                               entry.symbol + " is not defined");
+    entry.symbol = inC(entry.name + "_" + name.str());
+    function->setName(entry.symbol);
+  }
+  return Error::success();
 }
 
 std::vector<KernelEntry> readKernels(mlir::ModuleOp module) {
@@ -113,7 +136,8 @@ std::vector<KernelEntry> readKernels(mlir::ModuleOp module) {
                        intAttr(function, KVCDialect::getTileTokensAttrName()),
                        intAttr(function, KVCDialect::getSplitTokensAttrName()),
                        textAttr(function, KVCDialect::getOperandsAttrName()),
-                       intAttr(function, kWorkspaceBytesAttrName)});
+                       intAttr(function, kWorkspaceBytesAttrName),
+                       threadsOf(function)});
   }
   return kernels;
 }

@@ -37,6 +37,7 @@ struct KernelEntry {
   int64_t tileRows = 0, tileTokens = 0, splitTokens = 0;
   std::string operands; ///< Types of the weights of its dots.
   int64_t workspaceBytes = 0;
+  int64_t threads = 0;  ///< Of a block; 0 on hosts.
 };
 
 struct KernelTable {
@@ -57,6 +58,11 @@ std::string uniqueTableSymbol(llvm::StringRef name, llvm::StringRef target);
 
 /// The kernels of a module whose functions are `llvm.func`s, in module order.
 std::vector<KernelEntry> readKernels(mlir::ModuleOp module);
+
+/// Calls the entries of a GPU module KIND_NAME, in the table too; characters
+/// that C does not allow become underscores.
+llvm::Error nameEntries(llvm::Module &module, KernelTable &table,
+                        llvm::StringRef name);
 
 /// Adds the table to `module`: `kvc_module` (weak, so that several objects link
 /// together) and `uniqueSymbol`. Every other definition becomes internal.

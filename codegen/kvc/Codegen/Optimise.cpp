@@ -17,6 +17,7 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -32,6 +33,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
@@ -99,7 +101,50 @@ static FunctionPassManager functionPasses() {
   return passes;
 }
 
-void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+/// Assembly that the lanes of a warp run together must not move below
+/// conditions; the dialect cannot say so.
+static void markConvergent(Function &function) {
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallInst>(&instruction))
+      if (auto *text = dyn_cast<InlineAsm>(call->getCalledOperand());
+          text && StringRef(text->getAsmString()).contains(".sync"))
+        call->setConvergent();
+}
+
+/// Vectors of a lane's elements become scalars; pairs of 16 bits are one
+/// register.
+static FunctionPassManager warpPasses() {
+  FunctionPassManager passes;
+  ScalarizerPassOptions scalars;
+  scalars.ScalarizeMinBits = 32;
+  scalars.ScalarizeLoadStore = false;
+  passes.addPass(ScalarizerPass(scalars));
+  passes.addPass(SROAPass(SROAOptions::PreserveCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InstCombinePass());
+  LoopPassManager loops;
+  loops.addPass(LoopRotatePass());
+  loops.addPass(LICMPass(LICMOptions()));
+  passes.addPass(
+      createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(ADCEPass());
+  passes.addPass(SimplifyCFGPass());
+  return passes;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static void run(Module &module, TargetMachine &machine,
+                ModulePassManager passes) {
   LoopAnalysisManager loopAnalyses;
   FunctionAnalysisManager functionAnalyses;
   CGSCCAnalysisManager cgsccAnalyses;
@@ -111,7 +156,18 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
   builder.registerLoopAnalyses(loopAnalyses);
   builder.crossRegisterProxies(loopAnalyses, functionAnalyses, cgsccAnalyses,
                                moduleAnalyses);
+  passes.run(module, moduleAnalyses);
+}
 
+void optimiseWarps(Module &module, TargetMachine &machine) {
+  for (Function &function : module)
+    markConvergent(function);
+  ModulePassManager passes;
+  passes.addPass(createModuleToFunctionPassAdaptor(warpPasses()));
+  run(module, machine, std::move(passes));
+}
+
+void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
   for (Function &function : module)
     moveBFloatsAsIntegers(function);
 
@@ -129,7 +185,7 @@ void optimiseModule(Module &module, TargetMachine &machine, bool asan) {
         options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false,
         AsanDtorKind::None, AsanCtorKind::None));
   }
-  passes.run(module, moduleAnalyses);
+  run(module, machine, std::move(passes));
 }
 
 } // namespace kvc

@@ -28,6 +28,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/WithColor.h"
@@ -56,9 +57,10 @@ static void buildSchedule(OpPassManager &passes,
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createSchedule(ScheduleOptions{
       options.decodeRows, options.prefillRows, options.tileTokens,
-      options.target.vectorBits, options.remarks}));
-  functions.addPass(createSplitKV(SplitKVOptions{
-      options.splitTokens, options.prefillSplitTokens, options.remarks}));
+      options.target.vectorBits, options.target.warps, options.remarks}));
+  functions.addPass(createSplitKV(
+      SplitKVOptions{options.splitTokens, options.prefillSplitTokens,
+                     options.target.warps, options.remarks}));
 }
 
 static void buildTiles(OpPassManager &passes, const CompileOptions &options) {
@@ -76,17 +78,38 @@ static void buildPlacement(OpPassManager &passes,
 }
 
 static void buildLoops(OpPassManager &passes, const CompileOptions &options) {
+  if (options.target.warps) {
+    OpPassManager &functions = passes.nest<func::FuncOp>();
+    functions.addPass(createFormMma());
+    addCleanup(functions);
+    return;
+  }
   passes.addNestedPass<func::FuncOp>(createConvertKVCToKVK(
       ConvertKVCToKVKOptions{options.target.integerDots, options.remarks}));
 }
 
 static void buildLayouts(OpPassManager &passes, const CompileOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createDeriveStorage(DeriveStorageOptions{options.remarks}));
+  functions.addPass(createDeriveStorage(
+      DeriveStorageOptions{options.remarks, options.target.warps}));
+  if (options.target.warps) {
+    functions.addPass(createAssignLanes(AssignLanesOptions{options.remarks}));
+    return;
+  }
   functions.addPass(createAssignLayouts(AssignLayoutsOptions{options.remarks}));
 }
 
 static void buildVector(OpPassManager &passes, const CompileOptions &options) {
+  if (options.target.warps) {
+    OpPassManager &functions = passes.nest<func::FuncOp>();
+    functions.addPass(createConvertKVCToGPU(
+        ConvertKVCToGPUOptions{options.target.hasFloat8}));
+    passes.addPass(createExpandMath(
+        ExpandMathOptions{/*hasF16C=*/true, /*hasSSE41=*/true}));
+    addCleanup(functions);
+    functions.addPass(createLoopInvariantCodeMotionPass());
+    return;
+  }
   ConvertKVKToVectorOptions vectors;
   vectors.dot = nameOf(options.target.dot).str();
   vectors.vectorBits = options.target.vectorBits;
@@ -110,7 +133,8 @@ static void buildVector(OpPassManager &passes, const CompileOptions &options) {
 static void buildLLVM(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(memref::createExpandStridedMetadataPass());
   passes.addPass(createLowerAffinePass());
-  passes.addPass(createConvertKernelABI());
+  passes.addPass(createConvertKernelABI(ConvertKernelABIOptions{
+      /*mxcsr=*/!options.target.warps, options.target.warps}));
   ConvertVectorToLLVMPassOptions vectors;
   vectors.vectorContractLowering = vector::VectorContractLowering::OuterProduct;
   passes.addPass(createConvertVectorToLLVMPass(vectors));
@@ -126,7 +150,9 @@ static const Stage kHostStages[] = {
     {"tiles", "loops over tiles with all arithmetic explicit (level 1)",
      buildTiles},
     {"placement", "scales and zeros at their places (level 2)", buildPlacement},
-    {"loops", "loops over rows, scratch memory and kvk dots (level 3)",
+    {"loops",
+     "loops over rows, scratch memory and kvk dots; on GPUs products on tensor "
+     "cores (level 3)",
      buildLoops},
     {"layouts", "the same with storage orders and register layouts",
      buildLayouts},
@@ -159,6 +185,7 @@ void registerHostDialects(DialectRegistry &registry) {
   ub::registerConvertUBToLLVMInterface(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 namespace {

@@ -54,6 +54,20 @@ const Level kLevels[] = {
 const Level kPortable = {
     "portable", "x86-64", "", DotKind::Portable, 128, false, false, false, {}};
 
+/// A generation of NVIDIA GPUs: LLVM's name of it, and the lowest version of
+/// PTX that has every instruction in use (movmatrix is of 7.8) and the
+/// generation.
+struct Generation {
+  StringLiteral name, features;
+  bool hasFloat8;
+};
+constexpr Generation kGenerations[] = {
+    {"sm_80", "+ptx78", false}, {"sm_86", "+ptx78", false},
+    {"sm_89", "+ptx81", true},  {"sm_90", "+ptx81", true},
+    {"sm_100", "+ptx86", true}, {"sm_120", "+ptx87", true},
+};
+constexpr StringLiteral kGPUTriple = "nvptx64-nvidia-cuda";
+
 constexpr TargetName kTargetNames[] = {
     {"host", "the highest level that this machine runs, tuned for its CPU"},
     {"x86-64", "SSE2: every x86-64 machine"},
@@ -61,6 +75,12 @@ constexpr TargetName kTargetNames[] = {
     {"x86-64-v4", "AVX-512 F, BW, CD, DQ, VL"},
     {"x86-64-v4+vnni", "x86-64-v4 with AVX-512 VNNI"},
     {"portable", "no machine intrinsics, nothing beyond x86-64"},
+    {"sm_80", "PTX for NVIDIA GPUs from A100 on"},
+    {"sm_86", "PTX for GeForce 30, A10, A40"},
+    {"sm_89", "PTX for L4, L40, GeForce 40; 8-bit floats in hardware"},
+    {"sm_90", "PTX for H100, H200"},
+    {"sm_100", "PTX for B200"},
+    {"sm_120", "PTX for GeForce 50"},
 };
 
 constexpr StringLiteral kTriple = "x86_64-unknown-linux-gnu";
@@ -93,6 +113,18 @@ Target makeTarget(const Level &level) {
   target.hasSSE41 = level.hasSSE41;
   // Decode is bound by latency without it; further ahead gains nothing.
   target.prefetchPages = level.integerDots ? 1 : 0;
+  return target;
+}
+
+Target makeTarget(const Generation &generation) {
+  Target target;
+  target.name = generation.name.str();
+  target.triple = kGPUTriple.str();
+  target.cpu = generation.name.str();
+  target.features = generation.features.str();
+  target.integerDots = false;
+  target.warps = true;
+  target.hasFloat8 = generation.hasFloat8;
   return target;
 }
 
@@ -135,6 +167,10 @@ void initialiseLLVMTargets() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -164,6 +200,9 @@ Expected<Target> parseTarget(StringRef name) {
   for (const Level &level : kLevels)
     if (name == level.name)
       return makeTarget(level);
+  for (const Generation &generation : kGenerations)
+    if (name == generation.name)
+      return makeTarget(generation);
   auto names = map_range(kTargetNames, [](const TargetName &each) {
     return StringRef(each.name);
   });
@@ -172,6 +211,9 @@ Expected<Target> parseTarget(StringRef name) {
 }
 
 Error checkRunsHere(const Target &target) {
+  if (target.warps)
+    return createStringError("target " + target.name +
+                             ": is code for devices, not for this CPU");
   if (!machineIsX86())
     return createStringError("target " + target.name +
                              ": needs an x86-64 machine, this one is " +

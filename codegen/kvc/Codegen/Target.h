@@ -53,6 +53,11 @@ struct Target {
   /// How far ahead of its loads a kernel prefetches codes; 0: it does not.
   int64_t prefetchBytes = 0, prefetchPages = 0;
 
+  /// Kernels run in warps of 32 lanes on a GPU; what is above is of hosts, but
+  /// for names.
+  bool warps = false;
+  bool hasFloat8 = false; ///< Converts pairs of 8-bit floats to f16.
+
   /// f32 lanes of one machine vector.
   unsigned lanes() const { return vectorBits / 32; }
 };

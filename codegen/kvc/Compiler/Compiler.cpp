@@ -7,6 +7,7 @@
 #include "kvc/Compiler/Compiler.h"
 
 #include "kvc/Codegen/Emit.h"
+#include "kvc/Codegen/WarpSupport.h"
 #include "kvc/Compiler/Manifest.h"
 #include "kvc/Compiler/SpecText.h"
 #include "kvc/Compiler/Status.h"
@@ -70,6 +71,20 @@ public:
     AttentionSpecOp declaration = declarationIn(*module);
     spec = declaration.getSpec().getSpec();
     score = scoreText(declaration);
+    if (options.target.warps) {
+      if (const char *reason = unsupportedOnWarps(spec))
+        return makeError(
+            KVC_UNSUPPORTED,
+            spec.name + ": target " + options.target.name +
+                ": expected a spec that is lowered for GPUs, got " + reason);
+      if (!score.empty())
+        return makeError(KVC_UNSUPPORTED,
+                         spec.name + ": target " + options.target.name +
+                             ": expected a spec that is lowered for GPUs, got "
+                             "a score region");
+    }
+    if (llvm::Error error = checkKinds())
+      return error;
     name = artifactName(spec.name, score);
     stem = fileStem(name) + "." + options.target.name;
     endPhase("parse");
@@ -89,6 +104,7 @@ public:
   }
 
 private:
+  llvm::Error checkKinds() const;
   llvm::Error lower();
   llvm::Error keepKernels();
   llvm::Error emit();
@@ -120,6 +136,20 @@ private:
 };
 
 } // namespace
+
+/// Objects and assembly are of hosts, PTX of GPUs.
+llvm::Error Compilation::checkKinds() const {
+  constexpr uint32_t kHosts = KVC_EMIT_OBJ | KVC_EMIT_ASM;
+  bool isGPU = options.target.warps;
+  if (isGPU ? !(request.kinds & kHosts) : !(request.kinds & KVC_EMIT_PTX))
+    return llvm::Error::success();
+  return makeError(KVC_INVALID_ARGUMENT,
+                   "emit: expected " +
+                       llvm::StringRef(isGPU ? "ptx, llvm or mlir"
+                                             : "obj, asm, llvm or mlir") +
+                       " for target " + options.target.name + ", got " +
+                       (isGPU ? "an object or assembly" : "ptx"));
+}
 
 /// Drops the kernels that were not asked for, and notes the parameters of the
 /// rest. Their ops are from here on located in their kernel, which is what
@@ -186,7 +216,7 @@ llvm::Error Compilation::lower() {
 llvm::Error Compilation::emit() {
   std::string symbol = uniqueTableSymbol(name, options.target.name);
   llvm::Expected<Emitter> emitter =
-      Emitter::create(options.target, {options.asan, symbol});
+      Emitter::create(options.target, {options.asan, symbol, name});
   if (!emitter)
     return emitter.takeError();
   KernelTable table;
@@ -203,14 +233,23 @@ llvm::Error Compilation::emit() {
     add(KVC_EMIT_MANIFEST, ".json",
         printManifest(spec, options, table, signatures, stem, symbol));
 
+  result.table = table;
   last = std::chrono::steady_clock::now();
-  if (!(request.kinds & (KVC_EMIT_OBJ | KVC_EMIT_ASM | KVC_EMIT_LLVM)))
+  if (!(request.kinds &
+        (KVC_EMIT_OBJ | KVC_EMIT_ASM | KVC_EMIT_LLVM | KVC_EMIT_PTX)))
     return llvm::Error::success();
   if (llvm::Error error = emitter->optimise())
     return error;
   endPhase("optimise");
   if (request.kinds & KVC_EMIT_LLVM)
     add(KVC_EMIT_LLVM, ".ll", emitter->printIR());
+  if (request.kinds & KVC_EMIT_PTX) {
+    llvm::Expected<std::string> text = emitter->emitPTX();
+    if (!text)
+      return text.takeError();
+    add(KVC_EMIT_PTX, ".ptx", std::move(*text));
+    endPhase("emit");
+  }
   if (request.kinds & KVC_EMIT_ASM) {
     llvm::Expected<std::string> text = emitter->emitAssembly();
     if (!text)

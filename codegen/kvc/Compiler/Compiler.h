@@ -7,6 +7,7 @@
 #ifndef KVC_COMPILER_COMPILER_H
 #define KVC_COMPILER_COMPILER_H
 
+#include "kvc/Codegen/KernelTable.h"
 #include "kvc/Codegen/Options.h"
 #include "kvc/Codegen/Pipelines.h"
 #include "kvc/Compiler/Diagnostics.h"
@@ -37,6 +38,7 @@ struct EmitRequest {
 struct EmitResult {
   std::vector<Artifact> artifacts; ///< In the order of the kinds.
   std::vector<kvc_phase> phases;   ///< Names live as long as the process.
+  KernelTable table;               ///< Unless only MLIR was made.
 };
 
 /// The compiler behind kvc/jit.h. Errors carry their kvc_status (Status.h). One

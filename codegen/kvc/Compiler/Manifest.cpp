@@ -54,6 +54,12 @@ static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
   json.attribute("split_tokens", kernel.splitTokens);
   json.attribute("operands", kernel.operands);
   json.attribute("workspace_bytes", kernel.workspaceBytes);
+  if (kernel.threads != 0) {
+    json.attribute("symbol", kernel.symbol);
+    json.attribute("threads", kernel.threads);
+    json.attribute("shared_bytes", 0);
+    json.attribute("registers", 0);
+  }
   auto signature = llvm::find_if(signatures, [&](const KernelSignature &each) {
     return each.kernel == kernel.name;
   });
@@ -79,11 +85,15 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
   json.object([&] {
     json.attribute("compiler", compilerVersion());
     json.attribute("abi_version", KVC_KERNEL_ABI_VERSION);
-    json.attribute("object", (stem + ".o").str());
-    json.attributeArray("symbols", [&] {
-      json.value(kTableSymbol);
-      json.value(symbol);
-    });
+    if (options.target.warps) {
+      json.attribute("code", (stem + ".ptx").str());
+    } else {
+      json.attribute("object", (stem + ".o").str());
+      json.attributeArray("symbols", [&] {
+        json.value(kTableSymbol);
+        json.value(symbol);
+      });
+    }
     json.attributeObject("target", [&] {
       json.attribute("name", options.target.name);
       json.attribute("triple", options.target.triple);
@@ -93,8 +103,10 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
         for (const std::string &need : options.target.needs)
           json.value(need);
       });
-      json.attribute("dot", nameOf(options.target.dot));
-      json.attribute("vector_bits", options.target.vectorBits);
+      if (!options.target.warps) {
+        json.attribute("dot", nameOf(options.target.dot));
+        json.attribute("vector_bits", options.target.vectorBits);
+      }
     });
     const std::string all =
         table.specJson + (table.score.empty() ? "" : "\n" + table.score);
@@ -104,7 +116,9 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
                     /*LowerCase=*/true));
     json.attribute("layout_hash", table.layoutHash);
     json.attribute("page_bytes",
-                   layout::pageBytes(spec, layout::TargetFamily::Host));
+                   layout::pageBytes(spec, options.target.warps
+                                               ? layout::TargetFamily::Nvptx
+                                               : layout::TargetFamily::Host));
     json.attributeArray("kernels", [&] {
       for (const KernelEntry &kernel : table.kernels)
         json.object([&] { printKernel(json, kernel, signatures); });

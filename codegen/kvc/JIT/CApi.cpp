@@ -9,6 +9,7 @@
 #include "kvc/Codegen/Pipelines.h"
 #include "kvc/Compiler/Compiler.h"
 #include "kvc/Compiler/Status.h"
+#include "kvc/JIT/DeviceModule.h"
 #include "kvc/JIT/LoadedModule.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -29,7 +30,8 @@ struct kvc_compiler {
 };
 
 struct kvc_jit_module {
-  std::unique_ptr<LoadedModule> loaded;
+  std::unique_ptr<LoadedModule> loaded; ///< Of hosts,
+  std::unique_ptr<DeviceModule> device; ///< or of GPUs.
   std::vector<kvc_phase> phases;
 };
 
@@ -243,15 +245,26 @@ kvc_status kvc_compile_jit(kvc_compiler *compiler, const char *spec,
     DiagnosticCatcher::RemarkFunction remark;
     if (llvm::Error error = readOptions(given, options, remark))
       return error;
-    if (llvm::Error error = checkRunsHere(options.target))
-      return withStatus(KVC_UNSUPPORTED, std::move(error));
+    // A GPU's code is only held here, for a device to load.
+    if (!options.target.warps)
+      if (llvm::Error error = checkRunsHere(options.target))
+        return withStatus(KVC_UNSUPPORTED, std::move(error));
 
     std::lock_guard<std::mutex> lock(compiler->mutex);
-    llvm::Expected<EmitResult> result =
-        compiler->compiler.emit(llvm::StringRef(spec, size), options,
-                                {KVC_EMIT_OBJ, nullptr}, std::move(remark));
+    llvm::Expected<EmitResult> result = compiler->compiler.emit(
+        llvm::StringRef(spec, size), options,
+        {options.target.warps ? KVC_EMIT_PTX : KVC_EMIT_OBJ, nullptr},
+        std::move(remark));
     if (!result)
       return result.takeError();
+    if (options.target.warps) {
+      auto made = std::make_unique<kvc_jit_module>();
+      made->device = std::make_unique<DeviceModule>(
+          std::move(result->table), std::move(result->artifacts.front().data));
+      made->phases = std::move(result->phases);
+      *module = made.release();
+      return llvm::Error::success();
+    }
     auto start = std::chrono::steady_clock::now();
     auto loaded =
         LoadedModule::load(result->artifacts.front().data, options.asan);
@@ -277,7 +290,7 @@ kvc_status kvc_jit_module_table(const kvc_jit_module *module,
                                 const kvc_module_table **table) {
   if (!module || !table)
     return KVC_INVALID_ARGUMENT;
-  *table = &module->loaded->table();
+  *table = module->device ? &module->device->table() : &module->loaded->table();
   return KVC_OK;
 }
 
@@ -293,7 +306,7 @@ kvc_status kvc_jit_module_phases(const kvc_jit_module *module,
 static llvm::Error readRequest(uint32_t emit, const char *stage,
                                EmitRequest &request) {
   constexpr uint32_t kAll = KVC_EMIT_OBJ | KVC_EMIT_ASM | KVC_EMIT_LLVM |
-                            KVC_EMIT_MLIR | KVC_EMIT_MANIFEST;
+                            KVC_EMIT_MLIR | KVC_EMIT_MANIFEST | KVC_EMIT_PTX;
   if (emit == 0 || (emit & ~kAll))
     return makeError(KVC_INVALID_ARGUMENT,
                      "emit: expected KVC_EMIT_* values, got " +

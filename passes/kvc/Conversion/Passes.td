@@ -61,6 +61,28 @@ def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertKVCToGPU : Pass<"convert-kvc-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Lower tiles to the registers of a warp";
+  let description = [{
+    Level 3 of GPU kernels to level 4. A tile becomes the vector of what a lane holds
+    of it, by its `kvk.layouts`: elementwise operations work on these, reductions
+    and conversions exchange values between lanes, a `kvk.mma` becomes one
+    `nvvm.mma.sync` per fragment, loads of codes are as wide as neighbours in memory
+    and in a lane are. A kernel's body runs only if its loops over rows or tokens do,
+    so that arguments of zeros are harmless.
+
+    Numerics: exp2 and log2 are the approximations of the machine (2^-22).
+  }];
+  let options = [
+    Option<"hasFloat8", "has-float8", "bool", "false", "The target converts 8-bit floats in hardware">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect",
+  ];
+}
+
 def ExpandMath : Pass<"kvc-expand-math"> {
   let summary = "Replace float functions that the target would call a library for";
   let description = [{
@@ -92,8 +114,13 @@ def ConvertKernelABI : Pass<"convert-kernel-abi", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"mxcsr", "mxcsr", "bool", "true", "Set and restore MXCSR (x86 only)">,
+    Option<"blocks", "blocks", "bool", "false",
+           "An entry for a grid of blocks: its parameter is an array of arguments in device memory, a block's number "
+           "that of its item (NVIDIA GPUs only)">,
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+  ];
 }
 
 #endif // KVC_CONVERSION_PASSES_TD

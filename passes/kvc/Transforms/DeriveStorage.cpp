@@ -63,8 +63,9 @@ private:
     if (op.getStorageAttr()) // Asked for.
       return true;
     const spec::Spec &spec = op.getCache().getType().getSpec();
-    layout::PageLayout pages =
-        layout::pageLayout(spec, op.getTensor(), layout::TargetFamily::Host);
+    layout::PageLayout pages = layout::pageLayout(
+        spec, op.getTensor(),
+        warps ? layout::TargetFamily::Nvptx : layout::TargetFamily::Host);
     Builder builder(op.getContext());
     const layout::Region &region = pages.region(kind, op.getPart());
     auto storage = kvk::StorageAttr::get(op.getContext(), region.storage);

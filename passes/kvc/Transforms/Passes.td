@@ -43,6 +43,8 @@ def Schedule : Pass<"kvc-schedule", "::mlir::func::FuncOp"> {
            "Keys of a tile, a power of two from 16 to 256. 0: 64.">,
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
            "Width of a machine vector: 128, 256 or 512; the register blocking of dots follows from it.">,
+    Option<"warps", "warps", "bool", /*default=*/"false",
+           "Tiles for the registers of a warp: fragments of 8 rows, as many keys as 32 registers of a lane hold.">,
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each choice: its cost and the runners-up.">,
   ];
@@ -64,6 +66,8 @@ def SplitKV : Pass<"kvc-split-kv", "::mlir::func::FuncOp"> {
            "Keys of one split of every kernel but `prefill`, a multiple of tile_tokens, below 2^31. 0: by bytes.">,
     Option<"prefillSplitTokens", "prefill-split-tokens", "int64_t", /*default=*/"0",
            "Keys of one split of `prefill`, a multiple of tile_tokens, below 2^31. 0: by products.">,
+    Option<"warps", "warps", "bool", /*default=*/"false",
+           "Splits are a plan's choice, any number of tiles: one tile, unless an option says more.">,
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each choice: what one split reads or computes.">,
   ];
@@ -127,6 +131,8 @@ def DeriveStorage : Pass<"kvk-derive-storage", "::mlir::func::FuncOp"> {
   let options = [
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each region of a kernel: its order.">,
+    Option<"warps", "warps", "bool", /*default=*/"false",
+           "The orders of the targets whose lanes are a warp's, not a host's.">,
   ];
   let dependentDialects = ["::kvc::kvk::KVKDialect"];
 }
@@ -148,6 +154,41 @@ def AssignLayouts : Pass<"kvk-assign-layouts", "::mlir::func::FuncOp"> {
            "Emit a remark for each operand: its lanes and what was packed.">,
   ];
   let dependentDialects = ["::kvc::kvk::KVKDialect"];
+}
+
+def FormMma : Pass<"kvk-form-mma", "::mlir::func::FuncOp"> {
+  let summary = "Put contractions of codes on tensor cores";
+  let description = [{
+    For targets with `mma.sync`, level 2 to level 3. A contraction of codes becomes a
+    `kvk.mma` over a `kvk.load` (and `kvk.widen`); the other operand is rounded to
+    the type of the queries. Where it is neither a query nor a probability, a power
+    of two of each row is taken out first, so that products of probabilities and
+    scales stay inside of f16. A sum that a product is added to becomes its
+    accumulator. Contractions of a tile and a row value are products and a sum.
+
+    Numerics: probabilities are rounded to f16 or bf16, relative error 2^-12 or 2^-9.
+  }];
+  let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def AssignLanes : Pass<"kvk-assign-lanes", "::mlir::func::FuncOp"> {
+  let summary = "Choose the lanes and registers of every tile";
+  let description = [{
+    Writes `kvk.layouts`, one `#kvk.layout` per result, on each op that makes a tile,
+    and the layout of `kvk.load` and `kvk.widen`. The operands of `kvk.mma` are the
+    anchors: its left one has 16 rows to a fragment, its right one 8 columns. Tiles
+    with the dims of a product's result have its layout, values per row or token a
+    slice of that; all others are rows of channels across the lanes. Where an
+    operation needs another layout than its operand has, a `kvk.convert_layout` is
+    inserted.
+
+    Numerics: the order of sums.
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Emit a remark for each product and each conversion.">,
+  ];
+  let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect"];
 }
 
 #endif // KVC_TRANSFORMS_PASSES_TD

@@ -112,6 +112,35 @@ int64_t tokensOfTile(const spec::Spec &spec) {
   return tokens;
 }
 
+/// Rows and keys of a tile in the registers of a warp. Eight rows are the
+/// columns of one fragment; more of them share each loaded tile of keys.
+constexpr int64_t kFragmentRows = 8, kMostWarpRows = 16;
+constexpr int64_t kFragmentTokens = 16;
+/// Registers of a lane for the keys of a tile, as they are loaded.
+constexpr int64_t kKeyRegisters = 32;
+
+int64_t warpRows(const spec::Spec &spec, bool isPrefill) {
+  return isPrefill || spec.attention.group() > kFragmentRows ? kMostWarpRows
+                                                             : kFragmentRows;
+}
+
+int64_t warpTokens(const spec::Spec &spec) {
+  int64_t tokens = kTileTokens;
+  for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value})
+    if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor)) {
+      int64_t bits = 0;
+      for (const spec::PartScheme &part : scheme->parts)
+        bits += part.channels() * int64_t(part.codec.bits);
+      while (tokens > kFragmentTokens &&
+             tokens * bits > kKeyRegisters * 32 * 32)
+        tokens /= 2;
+    }
+  // A tile lies in one page where pages hold a fragment.
+  int64_t page = spec.layout.kind == spec::LayoutKind::Paged ? spec.layout.page
+                                                             : kTileTokens;
+  return std::max(kFragmentTokens, std::min(tokens, page));
+}
+
 class Schedule : public impl::ScheduleBase<Schedule> {
 public:
   using Base::Base;
@@ -165,12 +194,16 @@ private:
                        })->rows;
     int64_t asked = isPrefill ? prefillRows : decodeRows;
     bool isGiven = op.getTileRows() || asked;
-    int64_t rows = op.getTileRows().value_or(asked ? asked : cheapest);
+    int64_t rows = op.getTileRows().value_or(asked   ? asked
+                                             : warps ? warpRows(spec, isPrefill)
+                                                     : cheapest);
     op.setTileRows(rows);
 
     bool tokensGiven = op.getTileTokens() || tileTokens;
-    int64_t tokens = op.getTileTokens().value_or(
-        tileTokens ? int64_t(tileTokens) : tokensOfTile(spec));
+    int64_t tokens =
+        op.getTileTokens().value_or(tileTokens ? int64_t(tileTokens)
+                                    : warps    ? warpTokens(spec)
+                                               : tokensOfTile(spec));
     op.setTileTokens(tokens);
     if (kind) {
       Builder builder(op);
@@ -181,6 +214,13 @@ private:
     }
     if (!remarks)
       return;
+    if (warps) {
+      emitChoice(op) << "tile_rows: " << rows << ", tile_tokens: " << tokens
+                     << (isGiven || tokensGiven
+                             ? " as asked"
+                             : ", what fragments and registers of a warp hold");
+      return;
+    }
     explainRows(op, costOf(target, keys, rows, isPrefill ? 0 : group), isGiven,
                 std::move(costs));
     emitChoice(op) << "tile_tokens: " << tokens

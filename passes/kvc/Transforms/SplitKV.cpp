@@ -98,7 +98,7 @@ private:
                       double(spec.attention.headDim + spec.attention.valueDim);
     int64_t nearest =
         powerNear(isPrefill ? kSplitProducts / products : kSplitBytes / bytes);
-    int64_t tokens = asked ? asked : std::max(tile, nearest);
+    int64_t tokens = asked ? asked : warps ? tile : std::max(tile, nearest);
     kernel->setAttr(KVCDialect::getSplitTokensAttrName(),
                     Builder(op).getI64IntegerAttr(tokens));
     if (!remarks)
@@ -108,6 +108,8 @@ private:
     stream << "split_tokens: " << tokens;
     if (asked)
       stream << " as asked";
+    else if (warps)
+      stream << ", one tile: plans choose how many";
     else if (nearest < tile)
       stream << ", one tile";
     else

@@ -91,6 +91,35 @@ TEST_F(JitApi, TranslateIsAFixedPoint) {
   EXPECT_EQ(again, json);
 }
 
+// A GPU's kernels are a table with their code; nothing runs here.
+TEST_F(JitApi, TablesOfDevices) {
+  kvc_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.target = "sm_80";
+  options.kernels = "append,merge";
+  kvc_jit_module *module = nullptr;
+  ASSERT_EQ(kvc_compile_jit(compiler, kSpec, std::strlen(kSpec), &options,
+                            &diag, &module),
+            KVC_OK)
+      << message;
+  const kvc_module_table *table = nullptr;
+  ASSERT_EQ(kvc_jit_module_table(module, &table), KVC_OK);
+  EXPECT_EQ(table->abi_version, KVC_KERNEL_ABI_VERSION);
+  EXPECT_STREQ(table->target, "sm_80");
+  ASSERT_EQ(table->num_kernels, 2);
+  const std::string code(static_cast<const char *>(table->code));
+  EXPECT_EQ(table->code_bytes, int64_t(code.size()) + 1);
+  for (int32_t i = 0; i < table->num_kernels; ++i) {
+    const kvc_kernel_info &kernel = table->kernels[i];
+    EXPECT_EQ(kernel.symbol, kernel.name + std::string("_tiny"));
+    EXPECT_EQ(kernel.function, nullptr);
+    EXPECT_EQ(kernel.threads, 32);
+    EXPECT_NE(code.find(".entry " + std::string(kernel.symbol) + "("),
+              std::string::npos);
+  }
+  kvc_jit_module_free(module);
+}
+
 TEST_F(JitApi, WrongSpecsNameTheirPlace) {
   struct {
     std::string text;
@@ -171,7 +200,7 @@ TEST_F(JitApi, RefusesWrongArguments) {
     options = {};
     options.struct_size = sizeof(options);
   };
-  options.target = "sm_80";
+  options.target = "sm_79";
   refused(KVC_INVALID_ARGUMENT, "target: expected one of host, x86-64,");
   options.tile_tokens = 48;
   refused(KVC_INVALID_ARGUMENT,

@@ -290,6 +290,10 @@ TEST(PageLayout, NvptxIsFragmentMajor) {
   };
   EXPECT_EQ(codes(Tensor::Key), "c3 t3 c0 c4 c5 c1 c2 t0 t1 t2 c6 t4 t5 h0");
   EXPECT_EQ(codes(Tensor::Value), "c3 t3 t0 t4 t5 t1 t2 c0 c1 c2 c4 c5 c6 h0");
+  // Each token's own factors: every eighth token of 32 rows together.
+  EXPECT_EQ(order(make(options), Tensor::Key, RegionKind::Scales,
+                  TargetFamily::Nvptx),
+            "t3 t4 t0 t1 t2 t5 h0");
   options.bits = 16;
   EXPECT_EQ(codes(Tensor::Key), "c0 t3 c3 c1 c2 t0 t1 t2 c4 c5 c6 t4 t5 h0");
   options.bits = 32; // A 16-byte load is two pairs.

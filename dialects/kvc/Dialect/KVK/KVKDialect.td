@@ -23,11 +23,19 @@ def KVK_Dialect : Dialect {
     Storage orders and register layouts are attributes that hold the digit lists
     of `kvc/Layout/Layout.h`: `t3` is bit 3 of the token's index, `c[16:5]` the
     digit (c / 16) % 5, `*` a replicated position.
+
+    On GPUs tiles stay tensors that `kvc` and `arith` ops compute on, and a
+    discardable attribute `kvk.layouts` on the op that makes a tile says in which
+    lanes and registers of a warp its elements are: one `#kvk.layout` per result,
+    in order.
   }];
   let dependentDialects = ["::kvc::KVCDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
+    /// Name of the discardable attribute with a layout per result.
+    static constexpr ::llvm::StringLiteral getLayoutsAttrName() { return "kvk.layouts"; }
+
     void registerAttributes();
     void registerTypes();
     void registerOps();

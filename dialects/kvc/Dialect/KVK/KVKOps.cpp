@@ -6,6 +6,7 @@
 
 #include "kvc/Dialect/KVK/KVKOps.h"
 #include "kvc/Dialect/KVC/CachePart.h"
+#include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVC/MemRefShape.h"
 #include "kvc/Layout/PageLayout.h"
 
@@ -104,10 +105,13 @@ LogicalResult LoadOp::verify() {
   if (!part) // C1
     return failure();
   TileType tile = getType();
+  StringRef channels = tile.hasDim("d") ? "d" : "c";
   if (tile.getShape().size() != 2 || !tile.hasDim("t") ||
-      !tile.hasDim("c")) // C2
-    return emitOpError("expected a tile with the dims t and c, got ") << tile;
-  if (failed(verifyChannels(*this, tile.getExtent("c"), *part))) // C2
+      !tile.hasDim(channels)) // C2
+    return emitOpError(
+               "expected a tile with the dims t and c, or t and d, got ")
+           << tile;
+  if (failed(verifyChannels(*this, tile.getExtent(channels), *part))) // C2
     return failure();
   if (failed(verifyCodeElement(*this, tile.getElementType(), *part,
                                part->codec.bits))) // C3
@@ -149,11 +153,14 @@ LogicalResult WidenOp::verify() {
     return emitOpError("expected equal dims and extents, got ")
            << source << " and " << result;
   auto integer = dyn_cast<IntegerType>(source.getElementType());
-  bool isOperand = result.getElementType().isF32() ||
-                   (integer && result.getElementType().isInteger(16));
+  Type element = result.getElementType();
+  bool isOperand =
+      element.isF32() || (integer && (element.isInteger(16) ||
+                                      element.isF16() || element.isBF16()));
   if (!isOperand) // C1
     return emitOpError("expected result elements f32")
-           << (integer ? " or i16" : "") << ", got " << result.getElementType();
+           << (integer ? ", i16, f16 or bf16" : "") << ", got "
+           << result.getElementType();
   if (integer && (integer.getWidth() < 2 || integer.getWidth() > 8)) // C2
     return emitOpError("expected source elements of 2 to 8 bits, got ")
            << integer;
@@ -165,8 +172,8 @@ LogicalResult WidenOp::verify() {
     return diagnostic << ", got " << bias;
   }
   if (getFormatAttr()) { // C3
-    if (!integer || integer.getWidth() != 8 || !result.getElementType().isF32())
-      return emitOpError("format: expected i8 source elements and f32 result "
+    if (!integer || integer.getWidth() != 8 || !isa<FloatType>(element))
+      return emitOpError("format: expected i8 source elements and float result "
                          "elements, got ")
              << source.getElementType() << " and " << result.getElementType();
     if (getBias() != 0 || getTable())
@@ -406,6 +413,76 @@ LogicalResult StoreMetaOp::verify() {
 
 LogicalResult LoadSchemeOp::verify() {
   return kvc::detail::verifySchemeInput(*this, "vector"); // C1, C2, C3
+}
+
+//===----------------------------------------------------------------------===//
+// mma
+//===----------------------------------------------------------------------===//
+
+/// Dims and element of an operand, which is a tensor or a tile of a cache.
+struct MmaOperandType {
+  SmallVector<TileDim> dims;
+  Type element;
+
+  explicit MmaOperandType(Type type) {
+    if (auto tile = dyn_cast<TileType>(type)) {
+      for (auto [dim, extent] :
+           llvm::zip_equal(tile.getDims().getNames(), tile.getShape()))
+        dims.push_back({dim.getValue(), extent});
+      element = tile.getElementType();
+    } else {
+      dims = tileDimsOf(type);
+      element = cast<RankedTensorType>(type).getElementType();
+    }
+  }
+  const TileDim *find(StringRef name) const {
+    const auto *found = llvm::find_if(
+        dims, [&](const TileDim &dim) { return dim.first == name; });
+    return found == dims.end() ? nullptr : found;
+  }
+  /// The first dim that `other` has too, or with `shared` false, lacks.
+  const TileDim *firstOf(const MmaOperandType &other, bool shared) const {
+    const auto *found = llvm::find_if(dims, [&](const TileDim &dim) {
+      return bool(other.find(dim.first)) == shared;
+    });
+    return found == dims.end() ? nullptr : found;
+  }
+};
+
+StringRef MmaOp::getDepthDim() {
+  return MmaOperandType(getLhs().getType())
+      .firstOf(MmaOperandType(getRhs().getType()), /*shared=*/true)
+      ->first;
+}
+StringRef MmaOp::getRowDim() {
+  return MmaOperandType(getLhs().getType())
+      .firstOf(MmaOperandType(getRhs().getType()), /*shared=*/false)
+      ->first;
+}
+StringRef MmaOp::getColumnDim() {
+  return MmaOperandType(getRhs().getType())
+      .firstOf(MmaOperandType(getLhs().getType()), /*shared=*/false)
+      ->first;
+}
+
+LogicalResult MmaOp::verify() {
+  MmaOperandType lhs(getLhs().getType()), rhs(getRhs().getType());
+  const TileDim *depth = lhs.firstOf(rhs, true), *row = lhs.firstOf(rhs, false),
+                *column = rhs.firstOf(lhs, false);
+  if (lhs.dims.size() != 2 || rhs.dims.size() != 2 || !depth || !row ||
+      !column || rhs.find(depth->first)->second != depth->second) // C1
+    return emitOpError("expected operands of two dims that share one, got ")
+           << getLhs().getType() << " and " << getRhs().getType();
+  SmallVector<TileDim> dims = tileDimsOf(getType());
+  if (dims.size() != 2 || !llvm::is_contained(dims, *row) ||
+      !llvm::is_contained(dims, *column)) // C2
+    return emitOpError("expected a result with the dims ")
+           << row->first << " and " << column->first << ", got " << getType();
+  if (lhs.element != rhs.element ||
+      !(lhs.element.isF16() || lhs.element.isBF16())) // C3
+    return emitOpError("expected operands of f16 or of bf16, got ")
+           << lhs.element << " and " << rhs.element;
+  return success();
 }
 
 } // namespace kvc::kvk

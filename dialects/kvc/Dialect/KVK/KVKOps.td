@@ -10,6 +10,7 @@
 include "kvc/Dialect/KVC/KVCTypes.td"
 include "kvc/Dialect/KVK/KVKTypes.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class KVK_Op<string mnemonic, list<Trait> traits = []> : Op<KVK_Dialect, mnemonic, traits>;
@@ -28,10 +29,11 @@ def KVK_LoadOp : KVK_Op<"load"> {
 
     | value | shape | element |
     |---|---|---|
-    | result | t x c | the codec's bits as integer, or the raw type |
+    | result | t x c, or t x d | the codec's bits as integer, or the raw type |
 
     - C1: the spec has the tensor and the part.
-    - C2: the result has the dims t and c, and at most the part's channels.
+    - C2: the result has the dims t and c, or t and d, and at most the part's
+      channels.
     - C3: the result's element is the raw type for raw codecs, otherwise an integer
       of the codec's bits.
     - C4: `storage` and `page` are given together, or not yet; the storage has the
@@ -75,13 +77,13 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
     |---|---|---|
     | source | any | i2 .. i8, or f16, bf16, f32 |
     | entries | vector | f32 |
-    | result | the same | i16 or f32; f32 for raw values, with a format and with entries |
+    | result | the same | i16, f16, bf16 or f32; f32 for raw values and with entries |
 
     - C1: source and result have the same dims and extents, and the result's
-      element is f32, or i16 where the source's is an integer.
+      element is f32, or i16, f16 or bf16 where the source's is an integer.
     - C2: the source's element is an integer of 2 to 8 bits, or a float; `bias` is
       0, or half the range of the integer.
-    - C3: with a `format` the source has integers of 8 bits, the result f32, and
+    - C3: with a `format` the source has integers of 8 bits, the result floats, and
       there is no bias and no table.
     - C4: with a `table` the source has integers of at most 4 bits, an entry for
       each, and there is no bias; for i16 results all entries are multiples of one
@@ -486,6 +488,77 @@ def KVK_LoadSchemeOp : KVK_Op<"load_scheme"> {
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
   let assemblyFormat = "$cache `[` $kv_head `]` attr-dict `:` qualified(type($cache)) `to` type($result)";
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles in registers of a warp
+//===----------------------------------------------------------------------===//
+
+// A tile of a GPU kernel is a tensor whose elements lie in the registers of the
+// lanes; `kvk.layouts` on the op that makes it says where.
+
+def KVK_MmaOp : KVK_Op<"mma", [Pure]> {
+  let summary = "Multiplies two tiles of 16-bit floats on tensor cores.";
+  let description = [{
+    As `kvc.contract`: dims are matched by name, and the result is the sum of
+    lhs * rhs over the dim that it lacks, plus `acc`. Products are exact, sums are
+    in f32, in no fixed order. `lhs` has the rows of the instruction (16 to a
+    fragment), `rhs` its columns (8).
+
+    | value | example | element |
+    |---|---|---|
+    | lhs | <t, c> | f16, bf16 |
+    | rhs | <r, c> | the same |
+    | acc, result | <r, t> | f32 |
+
+    - C1: each operand has two dims, of which they share one, with one extent.
+    - C2: the result has the two others, with the operands' extents.
+    - C3: the operands have one element type, f16 or bf16.
+
+    Example:
+
+    ```mlir
+    %s = kvk.mma %k, %q : !kvk.tile<64x128xf16, #kvc.dims<t, c>>, tensor<8x128xf16, #kvc.dims<r, c>>
+        to tensor<8x64xf32, #kvc.dims<r, t>>
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[KVK_TileType, KVC_Tile]>, "rows of the instruction">:$lhs,
+    Arg<AnyTypeOf<[KVK_TileType, KVC_Tile]>, "columns of the instruction">:$rhs,
+    Arg<Optional<KVC_F32Tile>, "what the product is added to">:$acc);
+  let results = (outs KVC_F32Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`acc` $acc^)? attr-dict `:` type($lhs) `,` type($rhs) `to` type($result)
+    (`acc` type($acc)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The dim that is summed over, and those of the rows and columns.
+    ::llvm::StringRef getDepthDim();
+    ::llvm::StringRef getRowDim();
+    ::llvm::StringRef getColumnDim();
+  }];
+}
+
+def KVK_ConvertLayoutOp : KVK_Op<"convert_layout", [Pure, SameOperandsAndResultType]> {
+  let summary = "Moves a tile between registers and lanes.";
+  let description = [{
+    The same elements in the layout that `kvk.layouts` says of the result: by
+    renaming registers, movmatrix or shuffles.
+
+    | value | dims | element |
+    |---|---|---|
+    | source, result | any, the same | any |
+
+    Example:
+
+    ```mlir
+    %b = kvk.convert_layout %p {kvk.layouts = [#layout]} : tensor<8x64xf16, #kvc.dims<r, t>>
+    ```
+  }];
+  let arguments = (ins Arg<KVC_Tile, "tile">:$source);
+  let results = (outs KVC_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
 }
 
 #endif // KVC_DIALECT_KVK_KVKOPS_TD

@@ -22,11 +22,18 @@ namespace kvc {
 // CacheViews
 //===----------------------------------------------------------------------===//
 
+Type CacheViews::pointerType() const {
+  constexpr unsigned kGlobal = 1;
+  Operation *op = func;
+  return LLVM::LLVMPointerType::get(
+      op->getContext(), family == layout::TargetFamily::Nvptx ? kGlobal : 0);
+}
+
 Value CacheViews::pointerTo(Emit &b, Value cache) {
   Value &pointer = pointers[cache];
   if (!pointer) {
     InsertionGuard guard(b);
-    auto type = LLVM::LLVMPointerType::get(b.getContext());
+    Type type = pointerType();
     if (auto rows = cache.getDefiningOp<RawRowsOp>()) {
       Value parent = pointerTo(b, rows.getCache());
       b.setInsertionPointAfterValue(parent);
@@ -34,7 +41,7 @@ Value CacheViews::pointerTo(Emit &b, Value cache) {
       return pointers[cache] =
                  field(b, parent, offsetof(kvc_cache_view, raw), type);
     }
-    b.setInsertionPointToStart(&func.getBody().front());
+    b.setInsertionPointToStart(entry);
     pointer = UnrealizedConversionCastOp::create(b, type, cache).getResult(0);
   }
   return pointer;
@@ -53,9 +60,8 @@ Value CacheViews::field(Emit &b, Value pointer, int64_t bytes, Type type) {
 
 RegionView CacheViews::region(Emit &b, Value cache, spec::Tensor tensor,
                               layout::RegionKind kind, unsigned part) {
-  unsigned number =
-      layout::regionNumber(cast<CacheType>(cache.getType()).getSpec(), tensor,
-                           kind, part, layout::TargetFamily::Host);
+  unsigned number = layout::regionNumber(
+      cast<CacheType>(cache.getType()).getSpec(), tensor, kind, part, family);
   RegionView &view = regions[{cache, number}];
   if (!view.base) {
     Value pointer = pointerTo(b, cache);
@@ -131,6 +137,7 @@ Value CacheViews::ringTokens(Emit &b, Value cache) {
 
 LogicalResult CacheViews::finish() {
   MLIRContext *context = func.getContext();
+  Type type = pointerType();
   for (BlockArgument argument : func.getArguments()) {
     if (!isa<CacheType>(argument.getType()))
       continue;
@@ -139,7 +146,7 @@ LogicalResult CacheViews::finish() {
     for (Operation *user : argument.getUsers())
       if (user != cast)
         return user->emitOpError("uses a cache and was not lowered");
-    argument.setType(LLVM::LLVMPointerType::get(context));
+    argument.setType(type);
     func.setArgAttr(argument.getArgNumber(), KVCDialect::getCacheViewAttrName(),
                     UnitAttr::get(context));
     if (cast) {
@@ -209,6 +216,10 @@ Value PageBytes::bytes(Emit &b, layout::Dim dim, Value index,
 }
 
 int64_t PageBytes::bytes(layout::Dim dim, int64_t index) const {
+  return bits(dim, index) / 8;
+}
+
+int64_t PageBytes::bits(layout::Dim dim, int64_t index) const {
   int64_t bits = 0;
   for (const layout::Term &term : terms)
     if (term.dim == dim)
@@ -216,7 +227,7 @@ int64_t PageBytes::bytes(layout::Dim dim, int64_t index) const {
   for (const layout::Step &step : steps)
     if (step.digit.dim == dim)
       bits += index / step.digit.place % step.digit.count * step.bytes * 8;
-  return bits / 8;
+  return bits;
 }
 
 Value PageBytes::bits(Emit &b, layout::Dim dim, Value index) const {

@@ -37,7 +37,12 @@ struct PageTable {
 /// The caches of one function.
 class CacheViews {
 public:
-  explicit CacheViews(mlir::func::FuncOp func) : func(func) {}
+  explicit CacheViews(mlir::func::FuncOp func)
+      : CacheViews(func, layout::TargetFamily::Host, &func.getBody().front()) {}
+  /// Fields are loaded where `entry` begins.
+  CacheViews(mlir::func::FuncOp func, layout::TargetFamily family,
+             mlir::Block *entry)
+      : func(func), family(family), entry(entry) {}
 
   RegionView region(Emit &b, Value cache, spec::Tensor tensor,
                     layout::RegionKind kind, unsigned part);
@@ -56,7 +61,12 @@ private:
   Value pointerTo(Emit &b, Value cache);
   Value field(Emit &b, Value pointer, int64_t bytes, Type type);
 
+  /// Of GPUs: device memory.
+  Type pointerType() const;
+
   mlir::func::FuncOp func;
+  layout::TargetFamily family;
+  mlir::Block *entry;
   llvm::MapVector<Value, Value> pointers; ///< Cache -> cast to a pointer.
   llvm::DenseMap<std::pair<Value, unsigned>, RegionView> regions;
   llvm::DenseMap<Value, PageTable> tables;
@@ -77,6 +87,7 @@ public:
   int64_t bytes(layout::Dim dim, int64_t index) const;
   /// The same in bits, nothing dropped.
   Value bits(Emit &b, layout::Dim dim, Value index) const;
+  int64_t bits(layout::Dim dim, int64_t index) const;
 
   unsigned width;
 

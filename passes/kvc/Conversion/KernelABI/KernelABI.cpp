@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -29,6 +30,8 @@ namespace {
 constexpr int64_t kSlotBytes = 8;
 /// Every exception masked, round to nearest, no flush to zero.
 constexpr int32_t kDefaultMXCSR = 0x1f80;
+constexpr unsigned kGlobal = 1; ///< Address space of device memory.
+constexpr int32_t kThreads = 32;
 
 /// Reads the parameters of one kernel out of its argument struct.
 class SlotReader {
@@ -55,6 +58,9 @@ public:
         << type;
     return {};
   }
+
+  /// Bytes of the parameters read so far.
+  int64_t bytes() const { return slot * kSlotBytes; }
 
 private:
   Value address() {
@@ -156,7 +162,8 @@ private:
 
     kvc::moveScratchToWorkspace(func);
     ImplicitLocOpBuilder b(func.getLoc(), func);
-    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto pointer =
+        LLVM::LLVMPointerType::get(&getContext(), blocks ? kGlobal : 0);
     auto type = LLVM::LLVMFunctionType::get(
         LLVM::LLVMVoidType::get(&getContext()), pointer);
     auto body = LLVM::LLVMFuncOp::create(
@@ -178,19 +185,41 @@ private:
     return success();
   }
 
-  static LogicalResult moveBody(func::FuncOp func, LLVM::LLVMFuncOp body) {
+  /// Where a block's item begins in an array of structs of `bytes`, which is
+  /// known once the parameters were read.
+  static Value itemOf(ImplicitLocOpBuilder &b, Value items,
+                      LLVM::ConstantOp &bytes) {
+    Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
+    Value number = LLVM::ZExtOp::create(b, b.getI64Type(), block);
+    bytes = LLVM::ConstantOp::create(b, b.getI64Type(), 0);
+    Value offset = LLVM::MulOp::create(b, number, bytes);
+    return LLVM::GEPOp::create(b, items.getType(), b.getI8Type(), items,
+                               ArrayRef<LLVM::GEPArg>{offset});
+  }
+
+  LogicalResult moveBody(func::FuncOp func, LLVM::LLVMFuncOp body) {
     body.getBody().takeBody(func.getBody());
     Block &entry = body.getBody().front();
     auto old = llvm::to_vector(entry.getArguments());
-    Value args = entry.addArgument(
-        LLVM::LLVMPointerType::get(func.getContext()), func.getLoc());
+    Value args = entry.addArgument(body.getFunctionType().getParamType(0),
+                                   func.getLoc());
     ImplicitLocOpBuilder b(func.getLoc(), OpBuilder::atBlockBegin(&entry));
+    LLVM::ConstantOp itemBytes;
+    if (blocks)
+      args = itemOf(b, args, itemBytes);
     SlotReader slots(b, args);
     for (BlockArgument argument : old) {
       Value value = slots.parameter(func, argument);
       if (!value)
         return failure();
       argument.replaceAllUsesWith(value);
+    }
+    if (blocks) {
+      itemBytes.setValueAttr(b.getI64IntegerAttr(slots.bytes()));
+      body->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
+      body->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    b.getDenseI32ArrayAttr(kThreads));
     }
     entry.eraseArguments(0, old.size());
     body.walk([](func::ReturnOp op) {

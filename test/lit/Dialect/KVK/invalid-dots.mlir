@@ -10,8 +10,8 @@ func.func @widen_c1(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
 // -----
 
 func.func @widen_c1_element(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
-  // expected-error@+1 {{'kvk.widen' op expected result elements f32 or i16, got 'f16'}}
-  %0 = kvk.widen %x : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xf16, #kvc.dims<t, c>>
+  // expected-error@+1 {{'kvk.widen' op expected result elements f32, i16, f16 or bf16, got 'i8'}}
+  %0 = kvk.widen %x : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xi8, #kvc.dims<t, c>>
   return
 }
 
@@ -50,7 +50,7 @@ func.func @widen_c2_bits(%x: !kvk.tile<4x8xi16, #kvc.dims<t, c>>) {
 // -----
 
 func.func @widen_c3(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
-  // expected-error@+1 {{'kvk.widen' op format: expected i8 source elements and f32 result elements, got 'i8' and 'i16'}}
+  // expected-error@+1 {{'kvk.widen' op format: expected i8 source elements and float result elements, got 'i8' and 'i16'}}
   %0 = kvk.widen %x {format = "fp8_e4m3"} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xi16, #kvc.dims<t, c>>
   return
 }

@@ -30,10 +30,10 @@ func.func @load_c1_part(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_c2(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvk.load' op expected a tile with the dims t and c, got}}
+  // expected-error@+1 {{'kvk.load' op expected a tile with the dims t and c, or t and d, got}}
   %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16,
     storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
-    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, d>>
+    : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<r, c>>
   return
 }
 

@@ -253,6 +253,13 @@ void addRegions(const spec::Spec &spec, Tensor tensor, unsigned number,
       // Tokens share a load, or else channels.
       Digits tokens = digitsOf('t', t.count, t.place),
              blocks = digitsOf('b', part.blocks());
+      // A lane has every eighth token of a product's rows; those of 32 rows
+      // lie together.
+      constexpr ptrdiff_t kLaneTokens = 3, kRowTokens = 5;
+      if (family == TargetFamily::Nvptx && blockTokens == 1)
+        std::rotate(tokens.begin(), tokens.begin() + kLaneTokens,
+                    tokens.begin() +
+                        std::min<ptrdiff_t>(kRowTokens, std::ssize(tokens)));
       scales.inner =
           blockTokens == 1 ? join(tokens, blocks) : join(blocks, tokens);
       scales.outer = {};

@@ -1,0 +1,130 @@
+//===- WarpLowering.h - One kernel, from tiles to a warp --------*- C++ -*-===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Rebuilds the body of a kernel: every tile becomes the vector that a lane
+// holds of it, by the layout that kvk-assign-lanes gave it; loops and scalars
+// stay. One method for each kind of operation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_CONVERSION_KVCTOGPU_WARPLOWERING_H
+#define KVC_CONVERSION_KVCTOGPU_WARPLOWERING_H
+
+#include "kvc/Conversion/KVCToGPU/WarpTile.h"
+#include "kvc/Conversion/KVKToVector/CacheView.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace kvc {
+
+/// What instructions a target has.
+struct WarpTarget {
+  bool hasFloat8 = false; ///< Converts pairs of 8-bit floats to f16.
+};
+
+class WarpLowering {
+public:
+  WarpLowering(mlir::func::FuncOp func, WarpTarget target);
+
+  mlir::LogicalResult run();
+
+private:
+  using Op = mlir::Operation;
+  using Result = mlir::FailureOr<Value>;
+
+  //===--------------------------------------------------------------------===//
+  // WarpLowering.cpp: control and arithmetic
+  //===--------------------------------------------------------------------===//
+  Value guard(mlir::Block &body);
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lower(Op *op);
+  mlir::LogicalResult lowerLoop(Op *op);
+  mlir::LogicalResult lowerIf(Op *op);
+  Result lowerValue(Op *op);
+  Result lowerElementwise(Op *op);
+  Result lowerConstant(mlir::arith::ConstantOp op);
+  Result lowerIota(IotaOp op);
+  Result lowerBroadcast(BroadcastOp op);
+  Result lowerReduce(ReduceOp op);
+  Result lowerNarrow(mlir::arith::TruncFOp op);
+  /// split and join: the same elements under other names.
+  Result lowerRenamed(Op *op);
+
+  //===--------------------------------------------------------------------===//
+  // WarpMemory.cpp: queries, inputs, partial results, outputs, rows
+  //===--------------------------------------------------------------------===//
+  Result lowerLoadQuery(LoadQueryOp op);
+  Result lowerLoadRowValues(LoadRowValuesOp op);
+  Result lowerLoadPartial(LoadPartialOp op);
+  Result lowerLoadInput(LoadInputOp op);
+  mlir::LogicalResult lowerStorePartial(StorePartialOp op);
+  mlir::LogicalResult lowerStoreOutput(StoreOutputOp op);
+  mlir::LogicalResult lowerStoreRows(StoreRowsOp op);
+
+  struct Memory {
+    Value pointer;                    ///< In device memory.
+    llvm::SmallVector<Value> strides; ///< In elements; index.
+    Type element;
+  };
+  const Memory &memoryOf(Value memref);
+  Value address(const Memory &memory, mlir::ValueRange indices);
+  /// Row `row` + its own of the tile, made one below `end`; and whether it was.
+  std::pair<Value, Value> rowBelow(Value row, Value end, Value own);
+  void storeRuns(const WarpTile &tile, Value value, layout::Dim dim,
+                 Type element,
+                 llvm::function_ref<std::pair<Value, Value>(int64_t)> place);
+
+  //===--------------------------------------------------------------------===//
+  // WarpCache.cpp: codes and metadata, element by element
+  //===--------------------------------------------------------------------===//
+  Result lowerLoadCodes(LoadCodesOp op);
+  Result lowerLoadMeta(Op *op, layout::RegionKind kind);
+  mlir::LogicalResult lowerStoreCodes(StoreCodesOp op);
+  mlir::LogicalResult lowerStoreMeta(Op *op, layout::RegionKind kind);
+  HeadRegion region(Op *op, layout::RegionKind kind);
+
+  //===--------------------------------------------------------------------===//
+  // WarpMma.cpp: operands from the cache, products, conversions
+  //===--------------------------------------------------------------------===//
+  Result lowerLoadOperand(kvk::LoadOp op);
+  Result lowerWiden(kvk::WidenOp op);
+  Result lowerMma(kvk::MmaOp op);
+  Result lowerConvert(kvk::ConvertLayoutOp op);
+  Value
+  maskTokens(Value words, const WarpTile &tile, int64_t width, Value valid,
+             int64_t tokens,
+             llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> placeOf);
+  Value exchange(Value source, const WarpTile &from, const WarpTile &to,
+                 ArrayRef<llvm::StringRef> dims);
+
+  //===--------------------------------------------------------------------===//
+  // What they share
+  //===--------------------------------------------------------------------===//
+  static WarpTile tileOf(Value value);
+  Value get(Value old) { return map.lookupOrDefault(old); }
+  mlir::LogicalResult define(Op *op, Result value);
+  /// Element `i` of a vector.
+  Value at(Value vector, int64_t i);
+  Value collect(ArrayRef<Value> elements);
+  /// f(element) of every element.
+  Value each(Value vector, llvm::function_ref<Value(Value)> f);
+
+  mlir::func::FuncOp func;
+  WarpTarget target;
+  mlir::Block *body = nullptr;
+  Emit b;
+  std::optional<CacheViews> views;
+  std::optional<Lanes> lanes;
+  mlir::IRMapping map;
+  llvm::DenseMap<Value, Memory> memories;
+};
+
+} // namespace kvc
+
+#endif // KVC_CONVERSION_KVCTOGPU_WARPLOWERING_H

@@ -1,0 +1,226 @@
+//===- FormMma.cpp - Products of tiles on tensor cores --------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+//
+// Level 2 for GPUs: a contraction of codes becomes a `kvk.mma` over what a lane
+// loads and widens; the other operand is rounded to the same 16-bit type, after
+// a power of two of its row has been taken out where it may leave that type's
+// range. Contractions without a free dim on each side are written out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Dialect/KVC/KVCTileOps.h"
+#include "kvc/Dialect/KVC/KVCTypes.h"
+#include "kvc/Dialect/KVK/KVKDialect.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
+#include "kvc/Dialect/KVK/KVKTypes.h"
+#include "kvc/Transforms/Passes.h"
+#include "kvc/Transforms/TileBuilder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+#define GEN_PASS_DEF_FORMMMA
+#include "kvc/Transforms/Passes.h.inc"
+
+namespace {
+
+/// What a contraction reads of a cache: codes, and how they become floats.
+struct CacheOperand {
+  LoadCodesOp load;
+  StringAttr format; ///< Small floats.
+};
+
+std::optional<CacheOperand> cacheOperand(Value operand) {
+  CacheOperand found;
+  Operation *op = operand.getDefiningOp();
+  if (isa_and_nonnull<arith::ExtFOp, arith::SIToFPOp>(op)) {
+    op = op->getOperand(0).getDefiningOp();
+  } else if (auto decode = dyn_cast_or_null<DecodeFloatOp>(op)) {
+    found.format = decode.getFormatAttr();
+    op = decode.getCodes().getDefiningOp();
+  }
+  found.load = dyn_cast_or_null<LoadCodesOp>(op);
+  return found.load ? std::optional(found) : std::nullopt;
+}
+
+/// Whether the elements are at most 1: an exponential of what a maximum was
+/// taken off.
+bool isProbability(Value value) {
+  return isa_and_nonnull<math::Exp2Op>(value.getDefiningOp());
+}
+
+/// Dims of `type`, those of `other` left out.
+SmallVector<StringRef> dimsWithout(Type type, Type other) {
+  SmallVector<StringRef> dims;
+  for (StringRef dim : dimsOf(type))
+    if (!hasDim(other, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+class FormMma : public impl::FormMmaBase<FormMma> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<ContractOp> contracts;
+    getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
+    for (ContractOp op : contracts)
+      if (failed(lower(op)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult lower(ContractOp op) {
+    std::optional<CacheOperand> lhs = cacheOperand(op.getLhs()),
+                                rhs = cacheOperand(op.getRhs());
+    bool isMatrix =
+        dimsOf(op.getLhs().getType()).size() == 2 &&
+        dimsOf(op.getRhs().getType()).size() == 2 &&
+        dimsOf(op.getType()).size() == 2 &&
+        dimsWithout(op.getLhs().getType(), op.getRhs().getType()).size() == 1;
+    if (!isMatrix || (!lhs && !rhs))
+      return writeOut(op);
+    return rhs ? form(op, *rhs, op.getLhs()) : form(op, *lhs, op.getRhs());
+  }
+
+  /// Elementwise products, then a sum.
+  static LogicalResult writeOut(ContractOp op) {
+    Type lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+    bool isLhs = dimsWithout(rhs, lhs).empty();
+    if (!isLhs && !dimsWithout(lhs, rhs).empty())
+      return op.emitOpError("expected a product with codes, or one of whose "
+                            "operands has all dims");
+    return writeOut(op, isLhs ? op.getLhs() : op.getRhs(),
+                    isLhs ? op.getRhs() : op.getLhs());
+  }
+
+  static LogicalResult writeOut(ContractOp op, Value all, Value some) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value repeated = BroadcastOp::create(b, all.getType(), some);
+    Value product =
+        arith::MulFOp::create(b, all, repeated, arith::FastMathFlags::contract);
+    op.replaceAllUsesWith(
+        Value(ReduceOp::create(b, op.getType(), ReductionKind::Add, product)));
+    op.erase();
+    return success();
+  }
+
+  LogicalResult form(ContractOp op, const CacheOperand &cache, Value other) {
+    LoadCodesOp load = cache.load;
+    const spec::Spec &spec = load.getCache().getType().getSpec();
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Type element = spec.io.query == spec::DType::F16 ? Type(b.getF16Type())
+                                                     : Type(b.getBF16Type());
+    if (spec.io.query == spec::DType::F32)
+      return op.emitOpError("io.query f32: tensor cores multiply f16 and bf16");
+    FailureOr<Value> codes = loadOperand(b, op, cache, element);
+    if (failed(codes))
+      return failure();
+
+    StringRef depth = dimsWithout(other.getType(), op.getType()).front();
+    std::pair<Value, Value> scaled = normalise(b, other, depth);
+    Value narrow = arith::TruncFOp::create(
+        b, cloneWithElement(other.getType(), element), scaled.first);
+
+    // A product that is added to something right away starts from that.
+    Value result = op.getResult(), acc;
+    if (!scaled.second && result.hasOneUse())
+      if (auto add = dyn_cast<arith::AddFOp>(*result.user_begin())) {
+        acc = add.getLhs() == result ? add.getRhs() : add.getLhs();
+        b.setInsertionPoint(add);
+        result = add.getResult();
+      }
+    Value product = kvk::MmaOp::create(b, op.getType(), *codes, narrow, acc);
+    if (scaled.second)
+      product = arith::MulFOp::create(
+          b, product, BroadcastOp::create(b, op.getType(), scaled.second),
+          arith::FastMathFlags::contract);
+    result.replaceAllUsesWith(product);
+    if (result.getDefiningOp() != op)
+      result.getDefiningOp()->erase();
+    op.erase();
+    return success();
+  }
+
+  /// kvk.load, and a kvk.widen of what is no operand yet.
+  FailureOr<Value> loadOperand(ImplicitLocOpBuilder &b, ContractOp op,
+                               const CacheOperand &cache, Type element) {
+    LoadCodesOp load = cache.load;
+    InsertionGuard at(b);
+    b.setInsertionPoint(load);
+    const spec::Spec &spec = load.getCache().getType().getSpec();
+    const spec::PartScheme &part =
+        spec::schemeOf(spec, load.getTensor())->parts[load.getPart()];
+    RankedTensorType type = load.getType();
+    auto dims = cast<DimsAttr>(type.getEncoding());
+    bool isRaw = isa<FloatType>(type.getElementType());
+    if (isRaw && type.getElementType() != element)
+      return op.emitOpError("expected raw values of io.query's type ")
+             << element << ", got " << type.getElementType();
+    Type stored = isRaw ? element : Type(b.getIntegerType(part.codec.bits));
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    Value tile = kvk::LoadOp::create(
+        b, kvk::TileType::get(type.getShape(), stored, dims), load.getCache(),
+        load.getKvHead(), load.getToken(), load.getValid(), zero,
+        load.getTensorAttr(), load.getPartAttr(), kvk::StorageAttr(),
+        IntegerAttr());
+    if (isRaw)
+      return tile;
+    // Symmetric codes of 8 bits are stored signed, all others lie above 0.
+    bool isSigned = part.codec.bits == 8 && part.zero == spec::Zero::None;
+    int64_t bias =
+        cache.format || isSigned ? 0 : int64_t(1) << (part.codec.bits - 1);
+    return Value(kvk::WidenOp::create(b, tile, element, bias, cache.format,
+                                      DenseF32ArrayAttr()));
+  }
+
+  using InsertionGuard = OpBuilder::InsertionGuard;
+
+  /// `x` with a power of two of each row taken out, and that power <rows>; null
+  /// where 16 bits hold x as it is.
+  static std::pair<Value, Value> normalise(ImplicitLocOpBuilder &b, Value x,
+                                           StringRef depth) {
+    if (isProbability(x) || x.getDefiningOp<LoadQueryOp>())
+      return {x, {}};
+    // Of a probability times a factor, the factor alone says how large it is.
+    Value size = x;
+    if (auto product = x.getDefiningOp<arith::MulFOp>())
+      if (isProbability(product.getLhs()))
+        size = product.getRhs();
+    Value magnitude = math::AbsFOp::create(b, size);
+    Value largest =
+        ReduceOp::create(b, ReductionKind::MaxNumF, magnitude, depth);
+    // The power of two at or above: exponents round up.
+    auto f32 = cast<RankedTensorType>(largest.getType());
+    auto i32 = cloneWithElement(f32, b.getI32Type());
+    auto word = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(
+          b, DenseElementsAttr::get(i32, b.getI32IntegerAttr(value)));
+    };
+    constexpr int32_t kMantissa = 0x7fffff, kExponent = 0x7f800000,
+                      kTwiceBias = 254 << 23;
+    Value bits = arith::BitcastOp::create(b, i32, largest);
+    Value up = arith::AddIOp::create(b, bits, word(kMantissa));
+    Value power = arith::AndIOp::create(b, up, word(kExponent));
+    Value inverse = arith::SubIOp::create(b, word(kTwiceBias), power);
+    Value factor = arith::BitcastOp::create(b, f32, inverse);
+    Value scaled = arith::MulFOp::create(
+        b, x, BroadcastOp::create(b, x.getType(), factor));
+    return {scaled, arith::BitcastOp::create(b, f32, power)};
+  }
+};
+
+} // namespace
+
+} // namespace kvc
