@@ -132,9 +132,9 @@ static LogicalResult verifyCover(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// Tokens, channels of K and of V, channel blocks and heads are in memory;
-/// query rows and the dims of fragments in registers only.
-constexpr StringLiteral kStoredDims("tcdbh"), kRegisterDims("tcdbhqrmnk");
+/// Tokens, channels of K and of V, channel blocks and heads are in memory; the
+/// channels of a block, query rows and the dims of fragments in registers only.
+constexpr StringLiteral kStoredDims("tcdbh"), kRegisterDims("tcdbehqrmnk");
 
 static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<Digit> digits, StringRef dims) {

@@ -31,14 +31,14 @@ def KVK_LayoutAttr : KVK_Attr<"Layout", "layout"> {
     - L1: the digits of each dim are those of an extent: none twice, none missing
       between the lowest and the highest.
     - L4: `*`, a replicated position, stands in `lane` and `warp` only.
-    - C1: dims are t, c, d, b, h, q or r; those of fragments m, n or k.
+    - C1: dims are t, c, d, b, e, h, q or r; those of fragments m, n or k.
     - C2: the product of all counts is below 2^63.
 
     L2 and L3 are constraints of `!kvk.tile`, L7 is one of `kvk.dot`. The other
-    rules of layouts have no subject in this dialect: no address is swizzled (L5,
-    only in shared memory), and no op computes elementwise on tiles (L6, operands
-    have the result's layout or a slice of it) or changes a layout alone (L8,
-    shape and element type stay). What L9 says of `kvk.widen`, that the lowest
+    rules of layouts have no subject in attributes: no address is swizzled (L5,
+    only in shared memory); where tensors have layouts, `kvk-assign-lanes` keeps
+    L6 (operands have the result's layout or a slice of it), and the type of
+    `kvk.convert_layout` L8 (shape and element type stay). What L9 says of `kvk.widen`, that the lowest
     bits of the storage fit the packs of the result, depends on how a target
     loads: `kvk-assign-layouts` and `convert-kvk-to-vector` refuse what it cannot.
 

@@ -98,7 +98,7 @@ func.func private @storage_c3_sum() attributes {test.a = #kvk.storage<width = 4,
 
 // -----
 
-// expected-error@+1 {{digit x0: expected one of the dims t, c, d, b, h, q, r, m, n, k}}
+// expected-error@+1 {{digit x0: expected one of the dims t, c, d, b, e, h, q, r, m, n, k}}
 func.func private @layout_c1() attributes {test.a = #kvk.layout<reg = [x0]>}
 
 // -----
