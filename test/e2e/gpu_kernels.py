@@ -239,7 +239,7 @@ class Case:
                 for pointer, dim in zip(pointers, self.dims):
                     stride = self.kv_heads * dim
                     item += slots(pointer + begin * stride * 2, stride, dim)
-                items.append(item + slots(head, begin, end, 0, 0))
+                items.append(item + slots(head, begin, end, 0, 0, 0))
         self.device.launch(self.module, self.kernels["append"], items)
 
     def unpack(self, view, length):

@@ -37,7 +37,7 @@ struct KernelEntry {
   int64_t tileRows = 0, tileTokens = 0, splitTokens = 0;
   std::string operands; ///< Types of the weights of its dots.
   int64_t workspaceBytes = 0;
-  int64_t threads = 0;  ///< Of a block; 0 on hosts.
+  int64_t threads = 0; ///< Of a block; 0 on hosts.
 };
 
 struct KernelTable {

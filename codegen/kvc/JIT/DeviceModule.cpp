@@ -14,7 +14,8 @@ DeviceModule::DeviceModule(KernelTable table, std::string code)
     kernels.push_back({entry.name.c_str(), nullptr, entry.tileRows,
                        entry.tileTokens, entry.splitTokens,
                        entry.operands.c_str(), entry.symbol.c_str(),
-                       entry.threads, /*shared_bytes=*/0, /*registers=*/0});
+                       entry.threads, /*shared_bytes=*/0, /*registers=*/0,
+                       entry.workspaceBytes});
   made = {KVC_KERNEL_ABI_VERSION,        int32_t(kernels.size()),
           source.specJson.c_str(),       source.layoutHash.c_str(),
           source.target.c_str(),         kernels.data(),
