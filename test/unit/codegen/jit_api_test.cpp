@@ -166,7 +166,7 @@ TEST_F(JitApi, ListsStagesAndTargets) {
   EXPECT_STREQ(names[0].name, "kernels");
   EXPECT_STREQ(names[count - 1].name, "llvm");
   ASSERT_EQ(kvc_target_names(&names, &count), KVC_OK);
-  ASSERT_EQ(count, 6);
+  ASSERT_EQ(count, 12);
   EXPECT_STREQ(names[0].name, "host");
 }
 
