@@ -45,8 +45,8 @@ class DeviceBytes {
 public:
   /// `device` may be null: the host. `host` outlives it.
   DeviceBytes(const kvc_device *device, std::span<const std::byte> host)
-      : device(device), bytes(static_cast<int64_t>(host.size())),
-        memory(const_cast<std::byte *>(host.data())) {
+      : DeviceBytes(device, static_cast<int64_t>(host.size()),
+                    const_cast<std::byte *>(host.data())) {
     if (!device)
       return;
     memory = nullptr;
@@ -70,6 +70,10 @@ public:
   void fetch(std::span<std::byte> to) const { fetchBytes(device, memory, to); }
 
 private:
+  /// First, so that the memory is given back if copying to it fails.
+  DeviceBytes(const kvc_device *device, int64_t bytes, void *memory)
+      : device(device), bytes(bytes), memory(memory) {}
+
   const kvc_device *device;
   int64_t bytes;
   void *memory;

@@ -26,7 +26,8 @@ static int capabilityOf(const std::string &target) {
   return capability;
 }
 
-RunDevice::RunDevice(const std::string &name, int64_t threads) {
+// What the first constructor has made is freed if the second one fails.
+RunDevice::RunDevice(const std::string &name, int64_t threads) : RunDevice() {
   if (name == "host")
     return;
   const std::vector<std::string> targets = targetNames();

@@ -27,6 +27,8 @@ public:
   const std::string &target() const { return targetName; }
 
 private:
+  RunDevice() = default;
+
   kvc_device *device = nullptr;
   kvc_status (*free)(kvc_device *device) = nullptr;
   std::string targetName = "host";

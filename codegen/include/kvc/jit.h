@@ -128,10 +128,10 @@ KVC_API kvc_status kvc_jit_module_phases(const kvc_jit_module *module,
 
 /** Kinds of artefacts, to be combined by `|`. */
 enum {
-  KVC_EMIT_OBJ = 1,      /**< SPEC.TARGET.o: exports kvc_module_table only. */
-  KVC_EMIT_ASM = 2,      /**< SPEC.TARGET.s */
-  KVC_EMIT_LLVM = 4,     /**< SPEC.TARGET.ll, after optimisation. */
-  KVC_EMIT_MLIR = 8,     /**< SPEC.TARGET.STAGE.mlir */
+  KVC_EMIT_OBJ = 1,       /**< SPEC.TARGET.o: exports kvc_module_table only. */
+  KVC_EMIT_ASM = 2,       /**< SPEC.TARGET.s */
+  KVC_EMIT_LLVM = 4,      /**< SPEC.TARGET.ll, after optimisation. */
+  KVC_EMIT_MLIR = 8,      /**< SPEC.TARGET.STAGE.mlir */
   KVC_EMIT_MANIFEST = 16, /**< SPEC.TARGET.json: what a program must know. */
   KVC_EMIT_PTX = 32       /**< SPEC.TARGET.ptx; of GPUs, which have neither
                                objects nor assembly. */

@@ -42,6 +42,8 @@ MLIRContext &Compiler::freshContext() {
     context = std::make_unique<MLIRContext>(registry,
                                             MLIRContext::Threading::DISABLED);
     context->loadAllAvailableDialects();
+    // Messages are for people who have written a spec.
+    context->printOpOnDiagnostic(false);
     usesLeft = kUsesOfContext;
   }
   --usesLeft;

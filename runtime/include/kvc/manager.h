@@ -22,8 +22,8 @@
 |*
 |* Threads: with KVC_MANAGER_LOCK calls may come from any thread; those that
 |* take the manager as const run beside each other and change nothing. Without
-|* it the caller serialises calls that take `kvc_manager *`. Listeners run
-|* inside of calls and may not call the manager.
+|* it the caller serialises calls that take `kvc_manager *` with all others.
+|* Listeners run inside of calls and may not call the manager.
 |*
 \*===----------------------------------------------------------------------===*/
 

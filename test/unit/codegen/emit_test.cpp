@@ -85,7 +85,7 @@ protected:
     if (!target)
       return target.takeError();
     llvm::Expected<Emitter> emitter = Emitter::create(
-        *target, {asan, uniqueTableSymbol("my spec", target->name)});
+        *target, {asan, uniqueTableSymbol("my spec", target->name), "my spec"});
     if (!emitter)
       return emitter.takeError();
     mlir::OwningOpRef<mlir::ModuleOp> module = parse(text);

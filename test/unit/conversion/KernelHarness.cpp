@@ -84,7 +84,7 @@ LogicalResult lower(ModuleOp module, const Target &target) {
 llvm::Expected<std::string> compile(ModuleOp module, const Target &target) {
   if (failed(lower(module, target)))
     return llvm::createStringError("lowering failed");
-  auto emitter = Emitter::create(target, {false, "kvc_module_test"});
+  auto emitter = Emitter::create(target, {false, "kvc_module_test", "test"});
   if (!emitter)
     return emitter.takeError();
   KernelTable table;

@@ -1,5 +1,4 @@
-//===- ManagedRows.h - A manager and rows that can be told apart -*- C++
-//-*-===//
+//===- ManagedRows.h - A manager and rows that are told apart ---*- C++ -*-===//
 //
 // Part of kvc.
 //

@@ -423,6 +423,23 @@ TEST(Manager, S14AWindowFreesWhatNoQuerySees) {
     }
 }
 
+TEST(Manager, BehindAWindowTheLastBlockIsEvictedFirst) {
+  ManagedOptions options = plain(40);
+  options.groups[0].window = 8;
+  options.flags = KVC_MANAGER_FREE_WINDOW;
+  ManagedRows rows(options);
+  const kvc_sequence one = rows.create();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(rows.grow(one, text(4, 4 * i)), KVC_OK);
+    rows.publish(one);
+  }
+  const int64_t cached = rows.pool().cached;
+  ASSERT_GT(cached, 4);
+  EXPECT_EQ(rows.evict(0, 1), 1);
+  EXPECT_EQ(rows.pool().cached, cached - 1);
+  EXPECT_EQ(rows.match(text(41, 0), 41).length, 4 * (cached - 1));
+}
+
 TEST(Manager, S14WarmInAWindowHoldsItsBlocksOnly) {
   ManagedOptions options = plain(40);
   options.groups[0].window = 8;
@@ -700,6 +717,24 @@ TEST(Manager, AFailedStepTakesItsRowsAlong) {
   EXPECT_EQ(rows.retire(after), KVC_OK);
   EXPECT_EQ(rows.reset(), KVC_OK);
   rows.expectAllFree();
+}
+
+TEST(Manager, AFailedStepTakesBlocksThatLaterRowsFill) {
+  ManagedRows rows(plain(32));
+  const kvc_sequence one = rows.create();
+  const int64_t failing = rows.beginStep();
+  ASSERT_EQ(rows.grow(one, text(2)), KVC_OK);
+  kvc_sequence copied = 0;
+  ASSERT_EQ(rows.fork(one, 2, copied), KVC_OK);
+  ASSERT_EQ(rows.endStep(failing), KVC_OK);
+  // Half of the block is the step's, also where the block is a copy.
+  for (kvc_sequence sequence : {one, copied}) {
+    ASSERT_EQ(rows.grow(sequence, text(2, 50 + int64_t(sequence))), KVC_OK);
+    EXPECT_EQ(rows.publish(sequence).length, 4);
+  }
+  EXPECT_EQ(rows.retire(failing, true), KVC_OK);
+  for (kvc_sequence sequence : {one, copied})
+    EXPECT_EQ(rows.match(rows.tokensOf(sequence), 4).length, 0);
 }
 
 TEST(Manager, S25NumbersOfAHugePool) {

@@ -262,11 +262,10 @@ kvc_status moduleFunction(void *self, void *module, const char *symbol,
 }
 
 /// More than 48 KiB of a block has to be asked for.
-constexpr uint32_t kPlainSharedBytes = 48 << 10;
-
 kvc_status allowShared(const Current &current, Function function,
                        uint32_t bytes, kvc_diag *diag) {
-  if (bytes <= kPlainSharedBytes)
+  // The kernel may have static shared memory beside it.
+  if (bytes == 0)
     return KVC_OK;
   return current.check(
       current->cuFuncSetAttribute(function, kMaxDynamicSharedBytes, int(bytes)),

@@ -1,5 +1,4 @@
-//===- DeviceTables.h - What kernels on a device read of a cache -*- C++
-//-*-===//
+//===- DeviceTables.h - What device kernels read of a cache -----*- C++ -*-===//
 //
 // Part of kvc.
 //

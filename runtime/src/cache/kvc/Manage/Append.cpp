@@ -155,12 +155,16 @@ void kvc_manager::makeWritable(const Group &group, bool isRaw, int32_t &entry,
                                Span key, Span value) {
   const int32_t pool = isRaw ? group.rawPool : group.pool;
   const BlockId source = idOf(pool, entry);
+  // Rows that an earlier step wrote stay in the block: if that step fails, they
+  // are lost, whoever writes beside them.
+  const int64_t step = std::max(blocks.written[source], steps.open());
   if (blocks.isWritable(source)) {
-    blocks.setWritten(source, steps.open());
+    blocks.setWritten(source, step);
     return;
   }
   // The table's reference to the source becomes the copy's.
   const int32_t made = take(pool);
+  blocks.setWritten(idOf(pool, made), step);
   const kvc_block_copy copy = {
       groupNumber(group), isRaw,   pool,        entry,    made,
       key.begin,          key.end, value.begin, value.end};

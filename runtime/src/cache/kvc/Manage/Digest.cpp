@@ -1,4 +1,4 @@
-//===- Digest.cpp - Whether anything changed ------------------===//
+//===- Digest.cpp - Whether anything changed ------------------------------===//
 //
 // Part of kvc.
 //

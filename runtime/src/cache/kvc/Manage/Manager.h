@@ -137,6 +137,7 @@ struct kvc_manager {
   /// Makes room by one cached block whose fence has passed, of any if
   /// `isAny`; there is one.
   void evictOne(int32_t pool, bool isAny);
+  BlockId lastCached(BlockId block) const;
 
   //===--- Steps ----------------------------------------------------------===//
   kvc_status retire(int64_t step, bool hasFailed, kvc_diag *diag);

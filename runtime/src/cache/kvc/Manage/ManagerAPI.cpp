@@ -165,7 +165,7 @@ extern "C" kvc_status kvc_manager_append(kvc_manager *manager,
                                          int64_t count, kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) {
     Record record(m.tracer, Call::Append);
-    record.addRows(rows, count).expect(0);
+    record.addRows(rows, count, m.maxSequences).expect(0);
     const kvc_status status = m.append(rows, count, diag);
     return record.add(status).finish(status);
   });

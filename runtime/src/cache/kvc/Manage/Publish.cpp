@@ -197,8 +197,8 @@ kvc_status kvc_manager::resolve(const kvc_prefix &prefix, kvc_diag *diag,
         prefix.length <= prefixes.begins[entry] ||
         prefix.length > prefixes.ends[entry])
       return fail(diag, KVC_INVALID_ARGUMENT,
-                  "prefix: expected one that publish or match gave, got %lld "
-                  "tokens",
+                  "prefix: expected at least one token of one that publish "
+                  "or match gave, got %lld",
                   static_cast<long long>(prefix.length));
     entries[g] = entry;
   }

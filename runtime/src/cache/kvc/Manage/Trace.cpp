@@ -60,13 +60,14 @@ Record &Record::add(const kvc_prefix &prefix) {
 
 Record &Record::addTokens(const int32_t *tokens, int64_t count) {
   add(count);
-  for (int64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; tracer && i < count; ++i)
     add(int64_t(tokens[i]));
   return *this;
 }
 
-Record &Record::addRows(const kvc_append_rows *rows, int64_t count) {
-  const int64_t readable = rows && count > 0 ? count : 0;
+Record &Record::addRows(const kvc_append_rows *rows, int64_t count,
+                        int64_t most) {
+  const int64_t readable = rows && count > 0 && count <= most ? count : 0;
   add(count).add(readable);
   for (int64_t i = 0; tracer && i < readable; ++i)
     add(rows[i].sequence).add(rows[i].new_tokens).add(rows[i].lookahead);

@@ -62,7 +62,8 @@ public:
   Record &add(std::string_view text);
   Record &add(const kvc_prefix &prefix);
   Record &addTokens(const int32_t *tokens, int64_t count);
-  Record &addRows(const kvc_append_rows *rows, int64_t count);
+  /// More rows than `most` are not there to be read: the call refuses them.
+  Record &addRows(const kvc_append_rows *rows, int64_t count, int64_t most);
   /// Everything given is added; answers take at most so many numbers.
   Record &expect(size_t answers);
   /// Writes the record and returns the status.

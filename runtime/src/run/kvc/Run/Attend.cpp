@@ -35,6 +35,8 @@ kvc_status AttendRun::prepare(const kvc_batch &batch, bool isAppending,
                               const kvc_out_rows *outRows,
                               const kvc_out_rows *lseRows, kvc_diag *diag) {
   const spec::Spec &spec = plan.module->spec->spec;
+  if (plan.own)
+    KVC_TRY(requireOneDevice(plan, batch, diag));
   KVC_TRY(checkTokens(batch, diag));
   KVC_TRY(resolveAttend(batch, isAppending, diag, plan.entries));
   KVC_TRY(checkBounds(diag));

@@ -48,6 +48,11 @@ private:
 kvc_status launchPlan(kvc_plan &plan, uint32_t what, bool isWhole, void *stream,
                       kvc_diag *diag);
 
+/// A plan and a cache that a run is to use together, of a device with memory of
+/// its own.
+kvc_status requireOneDevice(const kvc_plan &plan, const kvc_batch &batch,
+                            kvc_diag *diag);
+
 /// kvc_run_attend and kvc_run on a device with memory of its own.
 kvc_status attendOnDevice(AttendRun &attend, const kvc_batch &batch,
                           kvc_diag *diag);

@@ -19,11 +19,6 @@ struct DevicePlan {
   StepTables tables;
   /// Whether tables hold a step, of which what.
   uint32_t updated = 0;
-
-  /// Items of a section that fit.
-  int64_t capacity(TableSection section, size_t itemBytes) const {
-    return tables.capacity(section) / int64_t(itemBytes);
-  }
 };
 
 /// Upper bounds of one sequence.

@@ -89,11 +89,8 @@ kvc_status kvc::launchPlan(kvc_plan &plan, uint32_t what, bool isWhole,
   return KVC_OK;
 }
 
-namespace {
-
-/// A plan and a cache that a run is to use together.
-kvc_status requireOneDevice(const kvc_plan &plan, const kvc_batch &batch,
-                            kvc_diag *diag) {
+kvc_status kvc::requireOneDevice(const kvc_plan &plan, const kvc_batch &batch,
+                                 kvc_diag *diag) {
   return plan.device == batch.cache->device
              ? KVC_OK
              : fail(diag, KVC_INVALID_ARGUMENT,
@@ -101,12 +98,9 @@ kvc_status requireOneDevice(const kvc_plan &plan, const kvc_batch &batch,
                     "on another");
 }
 
-} // namespace
-
 kvc_status kvc::attendOnDevice(AttendRun &attend, const kvc_batch &batch,
                                kvc_diag *diag) {
   kvc_plan &plan = attend.plan;
-  KVC_TRY(requireOneDevice(plan, batch, diag));
   StepTables &tables = plan.own->tables;
   plan.own->updated = 0;
   KVC_TRY(tables.begin(diag));

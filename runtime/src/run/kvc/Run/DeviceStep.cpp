@@ -177,5 +177,9 @@ kvc_status kvc::appendOnDevice(const kvc_module &module, const kvc_batch &batch,
                         int64_t(work.stages[i + 1] - work.stages[i]), diag));
   for (Sequence *sequence : work.sequences)
     sequence->setWritten();
+  // The workspace goes with `work`: the kernels must be through with it.
+  if (work.workspace.bytes() > 0)
+    return cache.device->stream_synchronize(cache.device->self, batch.stream,
+                                            diag);
   return KVC_OK;
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -36,6 +37,11 @@ constexpr int64_t kMaxFileBytes = int64_t(1) << 30;
 
 kvc_status readWhole(const std::string &path, kvc_diag *diag,
                      std::string &content) {
+  // Opening a pipe would wait for its writer.
+  std::error_code none;
+  if (std::filesystem::exists(path, none) &&
+      !std::filesystem::is_regular_file(path, none))
+    return fail(diag, KVC_FAILED, "%s: expected a regular file", path.c_str());
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const int64_t bytes = file ? int64_t(file.tellg()) : -1;
   if (bytes < 0 || bytes > kMaxFileBytes)
