@@ -126,8 +126,8 @@ public:
     }
     for (const Stage *stage = next; stage != hostStages().end(); ++stage)
       run(*stage, *module);
-    Emitter emitter =
-        valueOf(Emitter::create(options.target, {options.asan, symbol}));
+    Emitter emitter = valueOf(
+        Emitter::create(options.target, {options.asan, symbol, "places"}));
     check(emitter.translate(*module, table));
     check(emitter.optimise());
     return valueOf(
