@@ -115,9 +115,24 @@ void checkNames(const std::vector<CompileResult> &results) {
     }
 }
 
-void compile(const CompileOptions &options) {
-  if (!options.stages.empty() && !(*options.kinds & KVC_EMIT_MLIR))
+/// Code of a host is machine code, that of a GPU PTX.
+void checkKinds(const CompileOptions &options) {
+  const uint32_t kinds = options.kinds.value_or(0);
+  if (!options.stages.empty() && !(kinds & KVC_EMIT_MLIR))
     failUse("--stage: expected it with --emit mlir, got no mlir in --emit");
+  if (options.target.starts_with("sm_")) {
+    if (kinds & (KVC_EMIT_OBJ | KVC_EMIT_ASM))
+      failUse("--emit: expected ptx, llvm or mlir for target " +
+              options.target + ", got " +
+              (kinds & KVC_EMIT_OBJ ? "obj" : "asm"));
+  } else if (kinds & KVC_EMIT_PTX) {
+    failUse("--emit: expected obj, asm, llvm or mlir for target " +
+            options.target + ", got ptx");
+  }
+}
+
+void compile(const CompileOptions &options) {
+  checkKinds(options);
   // Folders are removed after the files in them.
   std::optional<OutputFolder> folder;
   OutputFiles files;

@@ -141,16 +141,20 @@ std::optional<std::string> PendingFile::open() {
   for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
     temporary = folder + "/.kvc-" + std::to_string(::getpid()) + "-" +
                 std::to_string(counter++) + ".tmp";
+    // Before it exists: a signal may come as soon as it does.
+    slot = remember(temporary);
     descriptor = ::open(temporary.c_str(),
                         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0 && errno != EEXIST)
+    if (descriptor >= 0)
+      break;
+    forget(slot);
+    if (errno != EEXIST)
       break;
   }
   if (descriptor < 0) {
     temporary.clear();
     return systemError("cannot write a file beside it");
   }
-  slot = remember(temporary);
   if (mode)
     ::fchmod(descriptor, *mode);
   return std::nullopt;

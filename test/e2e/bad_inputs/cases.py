@@ -298,6 +298,8 @@ ARGUMENTS = [
     bad_args("compile without --target", 2, "--target", "compile", "{spec}", "--out", "made"),
     bad_args("compile without --out", 2, "--out", "compile", "{spec}", "--target", "x86-64"),
     bad_args("compile for what is no target", 2, "--target", "compile", "{spec}", "--target", "z80", "--out", "made"),
+    bad_args("compile to an object for a GPU", 2, "expected ptx, llvm or mlir for target sm_80", "compile", "{spec}", "--target", "sm_80", "--out", "made", "--emit", "obj"),
+    bad_args("compile a stage of nothing", 2, "no mlir in --emit", "compile", "{spec}", "--target", "sm_80", "--out", "made", "--stage", "tiles"),
     bad_args("compile to PTX for a host", 2, "ptx", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "ptx"),
     bad_args("compile to what is none", 2, "wasm", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,wasm"),
     bad_args("compile to an empty item", 2, "--emit", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,"),
