@@ -29,7 +29,7 @@ kvc_add_library(kvc_cuda_device
 # Its declarations of the driver's types are its own. A libcuda with checks, that
 # of kvc-sim-run, would call that a call through a pointer of another type.
 if(KVC_ENABLE_SANITIZERS MATCHES "undefined")
-  set_source_files_properties(devices/cuda/CudaDevice.cpp PROPERTIES # the last options
+  set_source_files_properties(devices/cuda/CudaDevice.cpp devices/cuda/Driver.cpp PROPERTIES # the last options
     COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>")
 endif()
 

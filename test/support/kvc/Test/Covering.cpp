@@ -260,7 +260,7 @@ private:
   void addBySteps(const Levels &three) {
     if (isCovered[index(three)])
       return;
-    for (const auto [a, b] : {std::pair(0, 1), {0, 2}, {1, 2}})
+    for (const auto &[a, b] : {std::pair(0, 1), {0, 2}, {1, 2}})
       if (!mayMeet(three[a], three[b]))
         return;
     if (std::optional<Row> row = search(three))
