@@ -336,11 +336,11 @@ TEST(Append, StoresWhatTheReferenceStores) {
             std::span(x).subspan(size_t(begin * a.kvHeads * channels)));
       };
       HostArray k = rows(sequence.inputs.k, a.headDim),
-                v = rows(sequence.inputs.v, a.valueDim);
+                v = rows(sequence.inputs.v, a.valueDim), workspace({0}, 0.0);
       for (int64_t h = 0; h < a.kvHeads; ++h)
-        ASSERT_TRUE(succeeded(
-            interpret(kernelOf(*module, "append"),
-                      {&got, &k, &v, h, begin, end, int64_t(0), int64_t(0)})))
+        ASSERT_TRUE(succeeded(interpret(
+            kernelOf(*module, "append"),
+            {&got, &k, &v, h, begin, end, int64_t(0), int64_t(0), &workspace})))
             << diagnostics.text();
     }
     for (auto [left, right] : {std::pair(&got.key, &expected.key),
