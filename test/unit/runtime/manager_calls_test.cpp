@@ -185,6 +185,10 @@ TEST(Manager, TracesTellWhereAReplayDiffers) {
   ASSERT_EQ(rows.fork(one, 6, child), KVC_OK);
   ASSERT_EQ(rows.grow(child, text(3)), KVC_OK);
   EXPECT_EQ(rows.append(one, text(60)), KVC_OUT_OF_BLOCKS);
+  // Rows that a wrong count speaks of are not there to be recorded.
+  const kvc_append_rows row = {one, 1, 0};
+  EXPECT_EQ(kvc_manager_append(rows.get(), &row, int64_t(1) << 40, nullptr),
+            KVC_INVALID_ARGUMENT);
   const std::vector<uint8_t> trace = rows.trace;
   Message message;
   int64_t records = 0;

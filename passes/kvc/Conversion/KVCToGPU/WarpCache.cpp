@@ -256,19 +256,11 @@ LogicalResult WarpLowering::lowerStoreCodes(StoreCodesOp op) {
         for (auto [i, byte] : llvm::enumerate(stored))
           pieces.push_back({int64_t(i), byte});
     }
-    auto store = [&] {
+    emitIf(b, isFirst, [&] {
       for (auto [offset, piece] : pieces)
         b.storeBytes(piece, b.offset(pointer, b.index(offset)),
                      pieces.size() == 1 ? bytes : 1);
-    };
-    if (!isFirst) {
-      store();
-      continue;
-    }
-    auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
-    InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    store();
+    });
   }
   return success();
 }
@@ -345,15 +337,7 @@ LogicalResult WarpLowering::lowerStoreMeta(Operation *op,
   Value isFirst = lanes->isFirstCopy(tile.layout());
   for (int64_t i = 0; i < tile.size(); ++i) {
     Value pointer = places.byteAddress(i);
-    auto store = [&] { b.storeBytes(at(source, i), pointer, bytes); };
-    if (!isFirst) {
-      store();
-      continue;
-    }
-    auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
-    InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    store();
+    emitIf(b, isFirst, [&] { b.storeBytes(at(source, i), pointer, bytes); });
   }
   return success();
 }

@@ -204,15 +204,9 @@ void WarpLowering::storeRuns(
       run = b.fromF32(floatmath::clampToFinite(b, run, element), element);
     if (count == 1)
       run = at(run, 0);
-    auto store = [&](Value run) { b.storeBytes(run, pointer, bytes * count); };
-    if (!condition) {
-      store(run);
-      continue;
-    }
-    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-    InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    store(run);
+    emitIf(b, condition, [&, to = pointer, length = bytes * count] {
+      b.storeBytes(run, to, length);
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kvc/Conversion/KVCToGPU/WarpTile.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -155,6 +156,15 @@ Value Lanes::shuffle(Value value, Value lane) {
 
 Value Lanes::butterfly(Value value, int64_t mask) {
   return exchange(value, b.splat(mask, b.getI32Type()), /*isButterfly=*/true);
+}
+
+void emitIf(Emit &b, Value condition, llvm::function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  if (condition) {
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
+  body();
 }
 
 } // namespace kvc

@@ -77,6 +77,9 @@ private:
   std::map<std::string, Value> begins;
 };
 
+/// Emits `body` under `condition`, or without one if that is null.
+void emitIf(Emit &b, Value condition, llvm::function_ref<void()> body);
+
 } // namespace kvc
 
 #endif // KVC_CONVERSION_KVCTOGPU_WARPTILE_H
