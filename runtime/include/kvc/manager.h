@@ -25,6 +25,9 @@
 |* it the caller serialises calls that take `kvc_manager *` with all others.
 |* Listeners run inside of calls and may not call the manager.
 |*
+|* Structs without struct_size are values that lie in lists or are kept by
+|* callers; they never grow.
+|*
 \*===----------------------------------------------------------------------===*/
 
 #ifndef KVC_MANAGER_H_
@@ -49,6 +52,7 @@ typedef uint64_t kvc_sequence;
 
 /** Layers that share a spec (of kind "paged"). */
 typedef struct kvc_layer_group {
+  size_t struct_size; /**< The same in all of a list. */
   const kvc_spec *spec;
   int64_t layers; /**< At least 1. */
   /** Blocks that the group adds to the pool of its block size (bytes of a page
@@ -62,6 +66,7 @@ typedef struct kvc_layer_group {
 
 /** What a retention policy looks at. */
 typedef struct kvc_block_use {
+  size_t struct_size;
   int64_t last_use;  /**< A count of calls; larger is later. */
   int64_t uses;      /**< Sequences that have taken it over. */
   int32_t priority;  /**< Of its last pin, 0 to 100; 0: never pinned. */
@@ -72,11 +77,13 @@ typedef struct kvc_block_use {
 /** Of cached blocks that no entry follows, the one of the lowest score goes
  *  first, of several the least recently used. */
 typedef struct kvc_policy {
+  size_t struct_size;
   double (*score)(void *user, const kvc_block_use *use);
   void *user;
 } kvc_policy;
 
-/** Policies of the library, by what goes first: "lru" the least recently used,
+/** Sets `*policy`, whose struct_size the caller has set, to one of the
+ *  library's. By what goes first: "lru" the least recently used,
  *  "lfu" the least often used, "priority" the lowest priority, "cost" what is
  *  the cheapest to compute again per byte. */
 KVC_API kvc_status kvc_policy_get(const char *name, kvc_diag *diag,
@@ -121,7 +128,7 @@ typedef struct kvc_manager_options {
   /** The most queries of one sequence that attend in one call; 0: 1. Read with
    *  KVC_MANAGER_FREE_WINDOW. */
   int64_t max_queries;
-  kvc_policy policy; /**< Null: "lru". */
+  const kvc_policy *policy; /**< Copied; null: "lru". */
   /** Null: SHA-256. Prefixes are compared token by token, whatever it gives. */
   void (*hash)(void *user, const void *data, size_t size, uint8_t digest[32]);
   void *hash_user;
@@ -129,8 +136,10 @@ typedef struct kvc_manager_options {
   void (*listener)(void *user, const kvc_event *event);
   void *listener_user;
   /** May be null. Gets a record of the creation and of every call that takes
-   *  `kvc_manager *` and is not refused for a null or an index: one after the
-   *  other they are a trace, which kvc_manager_replay runs again.
+   *  `kvc_manager *`, refused or not, but those that are refused for their
+   *  arguments alone (a null, a count below 0, an index), whatever the manager
+   *  holds, or for want of memory; such calls change nothing. One after the
+   *  other the records are a trace, which kvc_manager_replay runs again.
    *  KVC_UNSUPPORTED with a hash or a policy of the caller's. */
   void (*trace)(void *user, const void *data, size_t size);
   void *trace_user;

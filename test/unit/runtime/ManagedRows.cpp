@@ -52,8 +52,8 @@ ManagedRows::ManagedRows(const ManagedOptions &given) : options(given) {
   std::vector<kvc_layer_group> groups;
   for (const GroupText &group : options.groups) {
     specs.push_back(parse(group.json()));
-    groups.push_back(
-        {specs.back().get(), group.layers, group.blocks, group.rawBlocks});
+    groups.push_back({sizeof(kvc_layer_group), specs.back().get(), group.layers,
+                      group.blocks, group.rawBlocks});
   }
   kvc_manager_options made = {};
   made.struct_size = sizeof(made);
@@ -63,7 +63,7 @@ ManagedRows::ManagedRows(const ManagedOptions &given) : options(given) {
   made.max_tokens = options.maxTokens;
   made.max_queries = options.maxQueries;
   made.flags = options.flags;
-  made.policy = options.policy;
+  made.policy = options.policy.score ? &options.policy : nullptr;
   made.hash = options.hash;
   made.trace_user = &trace;
   if (options.isTraced)
@@ -305,8 +305,22 @@ kvc_status ManagedRows::retire(int64_t step, bool failed) {
     if (read.step == step)
       EXPECT_EQ(*read.at, read.row) << "written under step " << step;
   std::erase_if(reads, [&](const Read &read) { return read.step == step; });
-  return call(
-      [&] { return kvc_manager_retire(manager, step, failed, message.get()); });
+  return call([&] {
+    const kvc_status status =
+        kvc_manager_retire(manager, step, failed, message.get());
+    // What the step, or a later one, was to write may be anything.
+    if (status == KVC_OK && failed)
+      for (std::vector<Cell> &cells : pools)
+        for (Cell &cell : cells)
+          for (int tensor : {0, 1})
+            if (cell.step[tensor] >= step) {
+              cell.row[tensor] = kPoison;
+              std::erase_if(reads, [&](const Read &read) {
+                return read.at == &cell.row[tensor];
+              });
+            }
+    return status;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,10 +368,16 @@ void ManagedRows::copy() {
       return;
     for (int64_t row = 0; row < pages[size_t(one.pool)]; ++row)
       cell(one.pool, one.to, row) = Cell();
-    for (int64_t row = one.key_begin; row < one.key_end; ++row)
-      cell(one.pool, one.to, row).row[0] = cell(one.pool, one.from, row).row[0];
-    for (int64_t row = one.value_begin; row < one.value_end; ++row)
-      cell(one.pool, one.to, row).row[1] = cell(one.pool, one.from, row).row[1];
+    const int64_t begins[2] = {one.key_begin, one.value_begin};
+    const int64_t ends[2] = {one.key_end, one.value_end};
+    for (int tensor : {0, 1})
+      for (int64_t row = begins[tensor]; row < ends[tensor]; ++row) {
+        const Cell &from = cell(one.pool, one.from, row);
+        Cell &to = cell(one.pool, one.to, row);
+        to.row[tensor] = from.row[tensor];
+        // The copy is written by this step, or gone with the source's.
+        to.step[tensor] = std::max(from.step[tensor], openStep);
+      }
   }
 }
 
@@ -365,8 +385,10 @@ void ManagedRows::put(int32_t pool, const Cell &target, int tensor, int64_t row,
                       const std::set<const Cell *> &held) {
   const std::vector<Cell> &cells = pools[size_t(pool)];
   const int64_t at = &target - cells.data();
-  int64_t &place = pools[size_t(pool)][size_t(at)].row[tensor];
+  Cell &cell = pools[size_t(pool)][size_t(at)];
+  int64_t &place = cell.row[tensor];
   place = row;
+  cell.step[tensor] = openStep;
   if (held.count(&cells[size_t(at - at % pages[size_t(pool)])]))
     std::erase_if(reads, [&](const Read &read) { return read.at == &place; });
 }
@@ -470,7 +492,8 @@ void ManagedRows::settle() {
       if (state == kvc::manage::BlockState::Free ||
           state == kvc::manage::BlockState::Null)
         for (int64_t row = 0; row < pages[p]; ++row)
-          pools[p][size_t(block * pages[p] + row)] = {{kPoison, kPoison}};
+          pools[p][size_t(block * pages[p] + row)] = {{kPoison, kPoison},
+                                                      {0, 0}};
     }
 }
 
@@ -521,6 +544,12 @@ std::array<uint8_t, 32> ManagedRows::digest() {
 void ManagedRows::expectAllFree() {
   for (int64_t i = 0; i < stats().pools; ++i)
     EXPECT_EQ(pool(i).free, pool(i).total - 1) << "I8, pool " << i;
+}
+
+kvc_policy kvc::test::policy(const char *name) {
+  kvc_policy result = {sizeof(result), nullptr, nullptr};
+  EXPECT_EQ(kvc_policy_get(name, nullptr, &result), KVC_OK);
+  return result;
 }
 
 ManagedOptions kvc::test::plain(int64_t blocks, int page) {

@@ -120,7 +120,8 @@ public:
 
 private:
   struct Cell {
-    int64_t row[2] = {0, 0}; ///< K, V.
+    int64_t row[2] = {0, 0};  ///< K, V.
+    int64_t step[2] = {0, 0}; ///< That wrote them.
   };
   struct Read {
     int64_t step;
@@ -156,6 +157,8 @@ private:
 Tokens text(int64_t count, int32_t first = 1);
 Tokens joined(Tokens a, const Tokens &b);
 
+/// One of the library's.
+kvc_policy policy(const char *name);
 /// One group without segments.
 ManagedOptions plain(int64_t blocks, int page = 4);
 /// Layouts that every scenario of prefixes and forks must hold for.

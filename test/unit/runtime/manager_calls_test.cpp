@@ -20,7 +20,7 @@ TEST(Manager, PoliciesSayWhatGoesFirst) {
   for (const Case &wanted : {Case{"lru", {0, 2}}, Case{"lfu", {0, 1}},
                              Case{"priority", {1, 2}}, Case{"cost", {1, 2}}}) {
     ManagedOptions options = plain(16);
-    ASSERT_EQ(kvc_policy_get(wanted.name, nullptr, &options.policy), KVC_OK);
+    options.policy = policy(wanted.name);
     ManagedRows rows(options);
     // Of 4, 8 and 8 tokens; the second is used often, the third with priority.
     const Tokens prompts[] = {text(4), text(8, 100), text(8, 200)};
@@ -46,8 +46,8 @@ TEST(Manager, PoliciesSayWhatGoesFirst) {
                 prompt == wanted.kept[0] || prompt == wanted.kept[1])
           << wanted.name << " " << prompt;
   }
-  kvc_policy policy = {};
-  EXPECT_EQ(kvc_policy_get("newest", nullptr, &policy), KVC_INVALID_ARGUMENT);
+  kvc_policy none = {sizeof(none), nullptr, nullptr};
+  EXPECT_EQ(kvc_policy_get("newest", nullptr, &none), KVC_INVALID_ARGUMENT);
 }
 
 TEST(Manager, EventsTellTheIndex) {
@@ -57,7 +57,7 @@ TEST(Manager, EventsTellTheIndex) {
     int cleared = 0;
   } index;
   SpecPtr spec = parse(GroupText().json());
-  const kvc_layer_group group = {spec.get(), 1, 6, 0};
+  const kvc_layer_group group = {sizeof(group), spec.get(), 1, 6, 0};
   kvc_manager_options options = {};
   options.struct_size = sizeof(options);
   options.groups = &group;
@@ -189,6 +189,22 @@ TEST(Manager, TracesTellWhereAReplayDiffers) {
   const kvc_append_rows row = {one, 1, 0};
   EXPECT_EQ(kvc_manager_append(rows.get(), &row, int64_t(1) << 40, nullptr),
             KVC_INVALID_ARGUMENT);
+  // Refused calls are recorded too.
+  for (auto refused : {+[](kvc_manager *manager) {
+                         return kvc_manager_set_time(manager, -1, nullptr);
+                       },
+                       +[](kvc_manager *manager) {
+                         return kvc_manager_end_step(manager, 7, nullptr);
+                       }}) {
+    const size_t before = rows.trace.size();
+    EXPECT_EQ(refused(rows.get()), KVC_INVALID_ARGUMENT);
+    EXPECT_GT(rows.trace.size(), before);
+  }
+  ASSERT_NE(rows.beginStep(), 0);
+  int64_t step = 0;
+  EXPECT_EQ(kvc_manager_begin_step(rows.get(), nullptr, &step),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_EQ(rows.append(one, text(60)), KVC_OUT_OF_BLOCKS);
   const std::vector<uint8_t> trace = rows.trace;
   Message message;
   int64_t records = 0;
@@ -214,12 +230,44 @@ TEST(Manager, TracesTellWhereAReplayDiffers) {
     EXPECT_TRUE(status == KVC_OK || status == KVC_INVALID_DATA)
         << "byte " << i << ": " << message.text;
   }
+  // A bit of the first record: no manager can be made of it, or the calls
+  // answer otherwise, or it is a trace of another manager that answers alike.
+  int64_t alike = 0;
+  for (size_t i = 0; i < 8 * first; ++i) {
+    wrong = trace;
+    wrong[i / 8] ^= uint8_t(1 << i % 8);
+    message.text[0] = 0;
+    const kvc_status status = replay(wrong);
+    alike += status == KVC_OK;
+    EXPECT_TRUE(status == KVC_OK ||
+                ((status == KVC_INVALID_DATA || status == KVC_FAILED) &&
+                 message.text[0]))
+        << "bit " << i << ": " << kvc_status_name(status) << " "
+        << message.text;
+  }
+  EXPECT_LT(alike, int64_t(first)) << "of " << 8 * first << " bits";
+  struct Change {
+    const char *from, *to, *says;
+  };
+  for (const Change &change :
+       {Change{"\"page\": 4", "\"page\": 3", "page"},
+        Change{"\"page\": 4", "\"page\": 2", "expected the answer"},
+        Change{"int8", "int9", "codec"}, Change{"lru", "mru", "mru"},
+        Change{"paged", "ringo", "kind"}}) {
+    std::string text(trace.begin(), trace.end());
+    const size_t at = text.find(change.from);
+    ASSERT_LT(at, first) << change.from;
+    text.replace(at, std::string(change.to).size(), change.to);
+    EXPECT_EQ(replay({text.begin(), text.end()}), KVC_INVALID_DATA);
+    EXPECT_NE(std::string(message.text).find(change.says), std::string::npos)
+        << message.text;
+  }
   for (size_t i = 1; i < trace.size(); ++i)
     if (replay({trace.begin(), trace.begin() + ptrdiff_t(i)}) == KVC_OK)
       EXPECT_GE(i, first) << "a trace of fewer calls";
   options.hash = [](void *, const void *, size_t, uint8_t *) {};
   SpecPtr spec = parse(GroupText().json());
-  const kvc_layer_group group = {spec.get(), 1, 6, 0};
+  const kvc_layer_group group = {sizeof(group), spec.get(), 1, 6, 0};
   kvc_manager_options made = {};
   made.struct_size = sizeof(made);
   made.groups = &group;

@@ -307,7 +307,7 @@ TEST(Manager, AnyCallsKeepTheInvariants) {
         std::memset(digest, 7, 32);
       };
     if (random() % 4 == 0)
-      kvc_policy_get(random() % 2 ? "cost" : "lfu", nullptr, &options.policy);
+      options.policy = policy(random() % 2 ? "cost" : "lfu");
     options.isTraced = !options.hash && (!options.policy.score || random() % 2);
     RandomCalls(options, seed).run(200);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;

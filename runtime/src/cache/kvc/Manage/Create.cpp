@@ -16,7 +16,9 @@ namespace {
 
 constexpr int64_t kDefaultSequences = 65536;
 
-kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
+/// Copies the caller's groups, whose structs may be of another version.
+kvc_status readGroups(const kvc_manager_options &options, kvc_diag *diag,
+                      std::vector<kvc_layer_group> &groups) {
   if (options.num_groups < 1 || options.num_groups > KVC_MAX_LAYER_GROUPS ||
       !options.groups)
     return fail(diag, KVC_INVALID_ARGUMENT,
@@ -24,6 +26,23 @@ kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
                 KVC_MAX_LAYER_GROUPS,
                 static_cast<long long>(options.num_groups),
                 options.groups ? "" : " at null");
+  const auto *bytes = reinterpret_cast<const char *>(options.groups);
+  const size_t stride = options.groups->struct_size;
+  KVC_TRY(checkStructSize(stride, "options.groups", diag));
+  for (int64_t g = 0; g < options.num_groups; ++g) {
+    const auto *given =
+        reinterpret_cast<const kvc_layer_group *>(bytes + size_t(g) * stride);
+    if (given->struct_size != stride)
+      return fail(diag, KVC_INVALID_ARGUMENT,
+                  "options.groups[%lld].struct_size: expected %zu as in the "
+                  "first, got %zu",
+                  static_cast<long long>(g), stride, given->struct_size);
+    KVC_TRY(readStruct(given, "options.groups", diag, groups.emplace_back()));
+  }
+  return KVC_OK;
+}
+
+kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
   const uint32_t known = KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW;
   if (options.flags & ~known)
     return fail(diag, KVC_INVALID_ARGUMENT,
@@ -134,7 +153,7 @@ kvc_status beginTrace(const kvc_manager_options &options, kvc_diag *diag,
                       kvc_manager &manager) {
   if (!options.trace)
     return KVC_OK;
-  const char *policy = nameOfPolicy(options.policy);
+  const char *policy = nameOfPolicy(manager.policy);
   if (options.hash || !policy)
     return fail(diag, KVC_UNSUPPORTED,
                 "options.trace: expected the library's hash and policies, got "
@@ -165,13 +184,17 @@ extern "C" kvc_status kvc_manager_create(const kvc_manager_options *options,
     kvc_manager_options given;
     KVC_TRY(readStruct(options, "options", diag, given));
     KVC_TRY(requirePointer(manager, "manager", diag));
+    std::vector<kvc_layer_group> groups;
+    KVC_TRY(readGroups(given, diag, groups));
+    given.groups = groups.data();
     KVC_TRY(checkOptions(given, diag));
     auto made = std::make_unique<kvc_manager>();
     made->isLocked = (given.flags & KVC_MANAGER_LOCK) != 0;
     made->maxSequences =
         given.max_sequences ? given.max_sequences : kDefaultSequences;
     made->maxTokens = given.max_tokens;
-    made->policy = given.policy;
+    if (given.policy)
+      KVC_TRY(readStruct(given.policy, "options.policy", diag, made->policy));
     for (int64_t g = 0; g < given.num_groups; ++g)
       made->groups.emplace_back(given.groups[g], given);
     KVC_TRY(makePools(given, diag, *made));

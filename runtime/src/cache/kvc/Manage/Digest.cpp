@@ -45,6 +45,7 @@ public:
       add(held.body);
       add(held.raw);
       add(held.freed);
+      add(held.firstRaw);
     }
   }
   void add(const Blocks &blocks, const BlockList &list) {
@@ -61,8 +62,28 @@ public:
           int64_t(prefixes.priorities[block]), int64_t(prefixes.pins[block]),
           prefixes.lastUses[block], prefixes.pinEnds[block]})
       add(number);
+    add(prefixes.begins[block]);
+    add(prefixes.ends[block]);
     for (uint8_t byte : prefixes.keys[block])
       add(byte);
+  }
+  void add(const PendingCopy &copy) {
+    add(copy.source);
+    add(copy.target);
+    const kvc_block_copy &what = copy.what;
+    for (int64_t number :
+         {int64_t(what.group), int64_t(what.raw), what.key_begin, what.key_end,
+          what.value_begin, what.value_end})
+      add(number);
+  }
+  void addSpaces(const Prefixes &prefixes) {
+    for (const auto &[name, number] : prefixes.spacesByName()) {
+      add(number);
+      add(int64_t(name.size()));
+      for (char byte : name)
+        add(byte);
+    }
+    add(prefixes.unusedSpaces());
   }
   void finish(uint8_t *result) {
     std::memcpy(result, sums.data(), sizeof(sums));
@@ -94,14 +115,18 @@ void kvc_manager::digest(uint8_t *result) const {
       digest.add(blocks.fence[block]);
       digest.add(blocks.written[block]);
       digest.add(int64_t(blocks.state(block)));
+      // The next entry's handle is told apart by the last one's generation.
       if (blocks.isEntry(block))
         digest.add(prefixes, block);
+      else
+        digest.add(prefixes.generations[block]);
     }
+    digest.add(pool.evictions);
   }
-  for (const PendingCopy &copy : copies) {
-    digest.add(copy.source);
-    digest.add(copy.target);
-  }
+  digest.addSpaces(prefixes);
+  digest.add(prefixes.pinned());
+  for (const PendingCopy &copy : copies)
+    digest.add(copy);
   for (int64_t step = steps.retiredThrough() + 1; step <= steps.lastBegun();
        ++step)
     digest.add(int64_t(steps.state(step)));

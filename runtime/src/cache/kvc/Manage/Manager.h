@@ -133,13 +133,15 @@ struct kvc_manager {
   kvc_status pin(const kvc_prefix &prefix, int32_t priority, int64_t ttl,
                  kvc_diag *diag);
   kvc_status unpin(const kvc_prefix &prefix, kvc_diag *diag);
-  void setTime(int64_t time);
+  kvc_status setTime(int64_t time, kvc_diag *diag);
   /// Makes room by one cached block whose fence has passed, of any if
   /// `isAny`; there is one.
   void evictOne(int32_t pool, bool isAny);
   BlockId lastCached(BlockId block) const;
 
   //===--- Steps ----------------------------------------------------------===//
+  kvc_status beginStep(kvc_diag *diag, int64_t &step);
+  kvc_status endStep(int64_t step, kvc_diag *diag);
   kvc_status retire(int64_t step, bool hasFailed, kvc_diag *diag);
 
   kvc_status check(kvc_diag *diag) const;
@@ -191,6 +193,7 @@ private:
   }
   kvc_status checkCut(const Sequence &sequence, int64_t position,
                       kvc_diag *diag, int64_t &nearest) const;
+  /// No one wants the copy any more.
   void dropCopiesTo(BlockId target);
   int32_t groupNumber(const Group &group) const {
     return int32_t(&group - groups.data());

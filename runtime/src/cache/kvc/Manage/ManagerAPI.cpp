@@ -325,14 +325,10 @@ extern "C" kvc_status kvc_manager_unpin(kvc_manager *manager,
 extern "C" kvc_status kvc_manager_set_time(kvc_manager *manager, int64_t now,
                                            kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
-    if (now < m.now)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "now: expected at least %lld, got %lld",
-                  static_cast<long long>(m.now), static_cast<long long>(now));
     Record record(m.tracer, Call::SetTime);
     record.add(now).expect(0);
-    m.setTime(now);
-    return record.add(KVC_OK).finish(KVC_OK);
+    const kvc_status status = m.setTime(now, diag);
+    return record.add(status).finish(status);
   });
 }
 
@@ -365,33 +361,21 @@ extern "C" kvc_status kvc_manager_begin_step(kvc_manager *manager,
                                              kvc_diag *diag, int64_t *epoch) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
     KVC_TRY(requirePointer(epoch, "epoch", diag));
-    if (m.steps.open())
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "step: expected none open, got step %lld",
-                  static_cast<long long>(m.steps.open()));
-    if (m.steps.isFull())
-      return fail(diag, KVC_WAIT,
-                  "step: expected fewer than %d in flight, got all of them",
-                  KVC_MAX_STEPS);
     Record record(m.tracer, Call::BeginStep);
     record.expect(1);
-    *epoch = m.steps.begin();
-    return record.add(KVC_OK).add(*epoch).finish(KVC_OK);
+    const kvc_status status = m.beginStep(diag, *epoch);
+    record.add(status);
+    return (status == KVC_OK ? record.add(*epoch) : record).finish(status);
   });
 }
 
 extern "C" kvc_status kvc_manager_end_step(kvc_manager *manager, int64_t epoch,
                                            kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
-    if (epoch < 1 || epoch != m.steps.open())
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "epoch: expected the open step, %lld, got %lld",
-                  static_cast<long long>(m.steps.open()),
-                  static_cast<long long>(epoch));
     Record record(m.tracer, Call::EndStep);
     record.add(epoch).expect(0);
-    m.steps.end(epoch);
-    return record.add(KVC_OK).finish(KVC_OK);
+    const kvc_status status = m.endStep(epoch, diag);
+    return record.add(status).finish(status);
   });
 }
 

@@ -30,7 +30,7 @@ void Prefixes::allocate(const std::vector<int64_t> &tokens, Hash given,
   generations = ZeroedArray<uint32_t>(total);
   for (ZeroedArray<BlockId> *array :
        {&parents, &children, &siblings, &siblingsBefore, &groups, &spaces,
-        &begins, &ends, &uses, &priorities, &pins, &nextInBucket})
+        &begins, &ends, &uses, &priorities, &pins, &pinPlaces, &nextInBucket})
     *array = ZeroedArray<BlockId>(total);
   keys = ZeroedArray<Key>(total);
   lastUses = ZeroedArray<int64_t>(total);
@@ -86,8 +86,10 @@ int32_t Prefixes::hold(std::string_view space) {
     ++allSpaces[size_t(found->second)].holders;
     return found->second;
   }
-  freeSpaces.reserve(allSpaces.size() + 1);
-  allSpaces.reserve(allSpaces.size() + 1);
+  reserveMore(allSpaces, 1);
+  // Room for all numbers at once: drop() allocates nothing.
+  if (freeSpaces.capacity() < allSpaces.capacity())
+    freeSpaces.reserve(allSpaces.capacity());
   const auto made = spaceNumbers.emplace(std::string(space), 0).first;
   if (freeSpaces.empty()) {
     freeSpaces.push_back(int32_t(allSpaces.size()));
@@ -258,6 +260,7 @@ void Prefixes::tell(kvc_event_kind kind, BlockId block) const {
 
 void Prefixes::pin(BlockId leaf) {
   if (pins[leaf] == 0) {
+    pinPlaces[leaf] = int32_t(pinnedLeaves.size());
     pinnedLeaves.push_back(leaf);
     pinEnds[leaf] = 0;
     for (BlockId block = leaf; block; block = parents[block])
@@ -269,7 +272,10 @@ void Prefixes::pin(BlockId leaf) {
 void Prefixes::unpin(BlockId leaf) {
   if (--pins[leaf] > 0)
     return;
-  std::erase(pinnedLeaves, leaf);
+  const BlockId moved = pinnedLeaves.back();
+  pinnedLeaves[size_t(pinPlaces[leaf])] = moved;
+  pinPlaces[moved] = pinPlaces[leaf];
+  pinnedLeaves.pop_back();
   // From the last on, which is so the first to be evicted.
   for (BlockId block = leaf; block; block = parents[block])
     blocks.unkeep(block);

@@ -81,13 +81,16 @@ public:
   BlockId entryOf(uint64_t handle) const;
 
   /// So that as many calls of pin() allocate nothing.
-  void reservePins(size_t more) {
-    pinnedLeaves.reserve(pinnedLeaves.size() + more);
-  }
+  void reservePins(size_t more) { reserveMore(pinnedLeaves, more); }
   void pin(BlockId leaf);
   void unpin(BlockId leaf);
 
   int64_t count() const { return entries; }
+  /// By name: the number of a namespace.
+  const std::map<std::string, int32_t, std::less<>> &spacesByName() const {
+    return spaceNumbers;
+  }
+  const std::vector<int32_t> &unusedSpaces() const { return freeSpaces; }
   const std::vector<BlockId> &pinned() const { return pinnedLeaves; }
   const int32_t *idsOf(BlockId block) const { return &ids[idsAt(block)]; }
 
@@ -98,9 +101,17 @@ public:
   ZeroedArray<int32_t> begins, ends; ///< Positions of its tokens.
   ZeroedArray<Key> keys;
   ZeroedArray<int32_t> uses, priorities, pins;
+  ZeroedArray<int32_t> pinPlaces; ///< Of leaves: where in pinned().
   ZeroedArray<int64_t> lastUses, pinEnds;
 
 private:
+  /// Room for more; in steps that grow, so that it costs little when asked
+  /// often.
+  template <typename T>
+  static void reserveMore(std::vector<T> &list, size_t more) {
+    if (list.capacity() - list.size() < more)
+      list.reserve(std::max(list.size() + more, 2 * list.capacity()));
+  }
   int64_t idsAt(BlockId block) const;
   BlockId &bucketOf(int32_t pool, const Key &key);
   const BlockId &bucketOf(int32_t pool, const Key &key) const;

@@ -92,6 +92,7 @@ kvc_status Replay::create(Reader &reader, kvc_diag *diag) {
   std::vector<std::unique_ptr<kvc_spec>> specs;
   for (int64_t g = 0; g < options.num_groups && reader.isWhole(); ++g) {
     kvc_layer_group group = {};
+    group.struct_size = sizeof(group);
     specs.emplace_back();
     KVC_TRY(parseSpecHandle(reader.text(), "trace: ", diag, specs.back()));
     group.spec = specs.back().get();
@@ -109,7 +110,10 @@ kvc_status Replay::create(Reader &reader, kvc_diag *diag) {
   if (!reader.isWhole())
     return fail(diag, KVC_INVALID_DATA,
                 "trace: expected what a manager is made of, got its beginning");
-  KVC_TRY(kvc_policy_get(policy.c_str(), diag, &options.policy));
+  kvc_policy found = {};
+  found.struct_size = sizeof(found);
+  KVC_TRY(kvc_policy_get(policy.c_str(), diag, &found));
+  options.policy = &found;
   options.trace_user = this;
   options.trace = [](void *user, const void *data, size_t size) {
     const auto *bytes = static_cast<const uint8_t *>(data);
@@ -254,8 +258,9 @@ extern "C" kvc_status kvc_manager_replay(const void *trace, size_t size,
       Reader reader(bytes + 2 * sizeof(int64_t), length - 2 * sizeof(int64_t));
       if (isFirst) {
         const kvc_status status = replay.create(reader, diag);
+        // Whatever is wrong with what it was made of is wrong in the trace.
         if (status != KVC_OK)
-          return status == KVC_INVALID_ARGUMENT ? KVC_INVALID_DATA : status;
+          return status == KVC_FAILED ? status : KVC_INVALID_DATA;
       } else {
         replay.run(call, reader);
       }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Base/Struct.h"
 #include "kvc/Manage/Manager.h"
 
 #include <algorithm>
@@ -51,7 +52,11 @@ kvc_status kvc_manager::unpin(const kvc_prefix &prefix, kvc_diag *diag) {
   return KVC_OK;
 }
 
-void kvc_manager::setTime(int64_t time) {
+kvc_status kvc_manager::setTime(int64_t time, kvc_diag *diag) {
+  if (time < now)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "now: expected at least %lld, got %lld",
+                static_cast<long long>(now), static_cast<long long>(time));
   now = time;
   for (size_t i = prefixes.pinned().size(); i-- > 0;) {
     const BlockId leaf = prefixes.pinned()[i];
@@ -60,6 +65,7 @@ void kvc_manager::setTime(int64_t time) {
     prefixes.pins[leaf] = 1;
     prefixes.unpin(leaf);
   }
+  return KVC_OK;
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,12 +111,9 @@ const char *kvc::manage::nameOfPolicy(const kvc_policy &policy) {
 extern "C" kvc_status kvc_policy_get(const char *name, kvc_diag *diag,
                                      kvc_policy *policy) {
   KVC_TRY(requirePointer(name, "name", diag));
-  KVC_TRY(requirePointer(policy, "policy", diag));
   for (const NamedPolicy &known : kPolicies)
-    if (std::string_view(known.name) == name) {
-      *policy = {known.score, nullptr};
-      return KVC_OK;
-    }
+    if (std::string_view(known.name) == name)
+      return writeStruct({0, known.score, nullptr}, "policy", diag, policy);
   return fail(diag, KVC_INVALID_ARGUMENT,
               "name: expected \"lru\", \"lfu\", \"priority\" or \"cost\", got "
               "\"%s\"",
@@ -155,9 +158,9 @@ void kvc_manager::evictOne(int32_t number, bool isAny) {
       victim = block;
       break;
     }
-    const kvc_block_use use = {prefixes.lastUses[block], prefixes.uses[block],
-                               prefixes.priorities[block], prefixes.ends[block],
-                               pool.bytes};
+    const kvc_block_use use = {sizeof(use),          prefixes.lastUses[block],
+                               prefixes.uses[block], prefixes.priorities[block],
+                               prefixes.ends[block], pool.bytes};
     const double score = policy.score(policy.user, &use);
     if (!victim || score < least) {
       victim = block;
@@ -172,6 +175,29 @@ void kvc_manager::evictOne(int32_t number, bool isAny) {
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
+
+kvc_status kvc_manager::beginStep(kvc_diag *diag, int64_t &step) {
+  if (steps.open())
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "step: expected none open, got step %lld",
+                static_cast<long long>(steps.open()));
+  if (steps.isFull())
+    return fail(diag, KVC_WAIT,
+                "step: expected fewer than %d in flight, got all of them",
+                KVC_MAX_STEPS);
+  step = steps.begin();
+  return KVC_OK;
+}
+
+kvc_status kvc_manager::endStep(int64_t step, kvc_diag *diag) {
+  if (step < 1 || step != steps.open())
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "epoch: expected the open step, %lld, got %lld",
+                static_cast<long long>(steps.open()),
+                static_cast<long long>(step));
+  steps.end(step);
+  return KVC_OK;
+}
 
 kvc_status kvc_manager::retire(int64_t step, bool hasFailed, kvc_diag *diag) {
   if (steps.state(step) != Steps::State::Ended)

@@ -6,6 +6,7 @@
 
 #include "kvc/Manage/Manager.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace kvc;
@@ -125,15 +126,16 @@ void kvc_manager::drop(int32_t pool, int32_t number) {
 }
 
 void kvc_manager::dropCopiesTo(BlockId target) {
-  for (size_t i = 0; i < copies.size(); ++i) {
-    if (copies[i].target != target)
-      continue;
-    const BlockId source = copies[i].source;
-    copies.erase(copies.begin() + ptrdiff_t(i));
-    if (blocks.references[source] == 1)
-      dropCopiesTo(source);
+  // A source that goes with its copy may be a copy that no one has taken too.
+  for (bool isLast = true; isLast;) {
+    const auto found = std::ranges::find(copies, target, &PendingCopy::target);
+    if (found == copies.end())
+      return;
+    const BlockId source = found->source;
+    copies.erase(found);
+    isLast = blocks.references[source] == 1;
     blocks.dropReference(source, steps.lastBegun());
-    return;
+    target = source;
   }
 }
 

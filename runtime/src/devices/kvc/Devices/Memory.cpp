@@ -12,6 +12,10 @@ namespace {
 
 /// What devices with the host's memory have at least.
 constexpr size_t kHostTableBytes = offsetof(kvc_device, flags);
+/// What the first devices with memory of their own had. Not the size of the
+/// struct, which may grow.
+constexpr size_t kOwnMemoryTableBytes =
+    offsetof(kvc_device, graph_destroy) + sizeof(kvc_device::graph_destroy);
 
 bool hasEveryFunction(const kvc_device &device, bool hasOwnMemory) {
   const bool hasMemory =
@@ -35,7 +39,7 @@ bool hasEveryFunction(const kvc_device &device, bool hasOwnMemory) {
 } // namespace
 
 bool kvc::hasOwnMemory(const kvc_device &device) {
-  return device.struct_size >= sizeof(kvc_device) &&
+  return device.struct_size >= kOwnMemoryTableBytes &&
          (device.flags & KVC_DEVICE_OWN_MEMORY) != 0;
 }
 
