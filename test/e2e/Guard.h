@@ -16,23 +16,13 @@
 #ifndef KVC_TEST_E2E_GUARD_H
 #define KVC_TEST_E2E_GUARD_H
 
+#include "kvc/Test/Sanitizers.h"
 #include "kvc/device.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <span>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define KVC_TEST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KVC_TEST_ASAN 1
-#endif
-#endif
-#ifndef KVC_TEST_ASAN
-#define KVC_TEST_ASAN 0
-#endif
 
 namespace kvc::test {
 

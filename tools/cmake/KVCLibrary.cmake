@@ -85,6 +85,8 @@ function(kvc_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "SRCS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} kvc_unoptimised GTest::gtest_main)
+  # For headers that need none of the support's libraries.
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/test/support)
   target_compile_definitions(${name} PRIVATE KVC_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test-bin)
   kvc_precompile_test(${name})

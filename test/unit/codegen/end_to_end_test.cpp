@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Test/Sanitizers.h"
 #include "kvc/jit.h"
 
 #include <cmath>
@@ -19,13 +20,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-// The sanitised build checks the kernels' own memory accesses too.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KVC_TEST_ASAN 1
-#endif
-#endif
 
 using namespace kvc;
 

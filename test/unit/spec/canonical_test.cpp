@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpecText.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -124,7 +125,7 @@ TEST(CanonicalTest, OddNamesSurvive) {
 TEST(CanonicalTest, NumbersSurvive) {
   json text = test::baseSpec();
   std::mt19937_64 random(7);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < test::fewerUnderAsan(2000); ++i) {
     double value =
         std::ldexp(double(random() >> 11) + 1, int(random() % 240) - 190);
     text["attention"]["scale"] = value;
@@ -308,7 +309,7 @@ TEST(CanonicalTest, RandomSpecsAreFixedPoints) {
   RandomSpec make(20240601);
   std::set<std::string> words, rules;
   int valid = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < test::fewerUnderAsan(20000); ++i) {
     std::string text = make.make().dump();
     Expected<Spec> spec = parseSpec(text);
     if (!spec) {
@@ -343,7 +344,7 @@ TEST(CanonicalTest, RandomSpecsAreFixedPoints) {
     if (!spec->value)
       words.insert("shared");
   }
-  EXPECT_GE(valid, 1000);
+  EXPECT_GE(valid, test::fewerUnderAsan(1000));
   EXPECT_GE(rules.size(), 20u);
   // 14 codecs, 4 zeros, 3 estimates, 3 roundings, 2 code sources, 5 orders, 3
   // kinds, interleaved, rope, shared, and at least 10 kinds of scale.

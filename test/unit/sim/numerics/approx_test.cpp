@@ -12,6 +12,7 @@
 
 #include "kvc/Sim/Numerics/Approx.h"
 #include "kvc/Sim/Numerics/HostFloat.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +82,7 @@ TEST(Approx, ExactIsTheNearest) {
   HostFloatScope scope;
   for (ApproxOp op : kUnary) {
     Codes codes(31);
-    for (int i = 0; i < 300000; ++i) {
+    for (int i = 0; i < fewerUnderAsan(300000); ++i) {
       uint32_t a = operandFor(op, codes);
       if (!isInteresting(a))
         continue;
@@ -99,7 +100,7 @@ TEST(Approx, ExactIsTheNearest) {
 TEST(Approx, SinesOfEverySize) {
   HostFloatScope scope;
   const Oracle quarter = std::acos(Oracle(-1)) / 2;
-  for (int i = 1; i < 200000; ++i) {
+  for (int i = 1; i < fewerUnderAsan(200000); ++i) {
     uint32_t near = codeOf(float(quarter * i));
     uint32_t huge = uint32_t(i) * 19937 % 0x7F800000;
     for (uint32_t a : {near, near ^ 0x80000000, huge, huge | 0x80000000})
@@ -148,7 +149,7 @@ TEST(Approx, ExactIsTheNearestInF16AndBF16) {
 TEST(Approx, Division) {
   HostFloatScope scope;
   Codes codes(32);
-  for (int i = 0; i < 300000; ++i) {
+  for (int i = 0; i < fewerUnderAsan(300000); ++i) {
     auto a = uint32_t(codes.next(kF32)), b = uint32_t(codes.next(kF32));
     volatile float x = asFloat(a), y = asFloat(b);
     float quotient = x / y;

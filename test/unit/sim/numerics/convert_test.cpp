@@ -8,6 +8,7 @@
 
 #include "kvc/Sim/Numerics/Convert.h"
 #include "kvc/Sim/Numerics/HostFloat.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -310,7 +311,7 @@ TEST(Convert, FromEveryF16) {
 // Between 32-bit integers and f32, in the machine's own roundings.
 TEST(Convert, IntegersAndF32) {
   Codes codes(22);
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < fewerUnderAsan(200000); ++i) {
     uint64_t bits = codes.bits() >> (codes.bits() % 64);
     for (Rounding rounding : kIeeeRoundings) {
       volatile int32_t s32 = int32_t(bits);

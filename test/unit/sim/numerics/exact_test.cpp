@@ -7,6 +7,7 @@
 #include "Support.h"
 
 #include "kvc/Sim/Numerics/Exact.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -178,7 +179,7 @@ TEST(Exact, AgreesWithTheMachineInF64) {
 // From f64 to f32 in each rounding, as the machine does it.
 TEST(Exact, NarrowsAsTheMachineDoes) {
   Codes codes(3);
-  for (int i = 0; i < 500000; ++i) {
+  for (int i = 0; i < fewerUnderAsan(500000); ++i) {
     uint64_t a = codes.next(kF64);
     if (i % 2) // Within reach of f32.
       a = exact::encode(kF64, exact::decode(kF32, codes.next(kF32))) ^
@@ -229,7 +230,7 @@ TEST(Exact, ModifiersClampResults) {
 // Against the machine's own rounding to integers.
 TEST(Exact, RoundsToIntegers) {
   Codes codes(4);
-  for (int i = 0; i < 300000; ++i) {
+  for (int i = 0; i < fewerUnderAsan(300000); ++i) {
     uint64_t a = codes.next(kF64);
     double x = asFloat(a);
     if (std::isnan(x))

@@ -8,6 +8,7 @@
 
 #include "kvc/Sim/Numerics/FloatOps.h"
 #include "kvc/Sim/Numerics/HostFloat.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -122,7 +123,8 @@ void checkRow(const FloatForm &form, uint64_t seed, int rounds) {
 
 TEST(FloatOps, RowsAreWhatIntegersSay) {
   for (const FloatForm &form : allForms()) {
-    int rounds = form.rounding == Rounding::NearestEven ? 300 : 20;
+    int rounds =
+        form.rounding == Rounding::NearestEven ? fewerUnderAsan(300) : 20;
     if (form.type == Type::F64)
       checkRow<uint64_t>(form, 11, rounds);
     else
@@ -148,7 +150,7 @@ TEST(FloatOps, HalvesAgreeWithTheListOfValues) {
     const FloatFormat &format = formatOf(type);
     ValueTable table(format);
     Codes codes(13);
-    for (int i = 0; i < 400000; ++i) {
+    for (int i = 0; i < fewerUnderAsan(400000); ++i) {
       uint64_t a = codes.next(format), b = codes.next(format),
                c = codes.next(format);
       bool finite = true;

@@ -8,6 +8,7 @@
 
 #include "kvc/Sim/Numerics/Exact.h"
 #include "kvc/Sim/Numerics/FusedSum.h"
+#include "kvc/Test/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -147,7 +148,7 @@ TEST(Mma, KernelsGiveWhatSingleSumsGive) {
         auto mma = Mma::create(form, &core, level);
         ASSERT_TRUE(mma);
         Codes codes(41);
-        for (int round = 0; round < 24; ++round) {
+        for (int round = 0; round < 8 + fewerUnderAsan(16); ++round) {
           Matrices m;
           fill(form, round % 3, codes, m);
           // Sums that nearly cancel.
@@ -193,7 +194,7 @@ TEST(Mma, SingleSumsAreWhatTheDefinitionSays) {
         continue;
       const FloatFormat &format = mmaFormat(type);
       Codes codes(42);
-      for (int i = 0; i < 3000; ++i) {
+      for (int i = 0; i < fewerUnderAsan(3000); ++i) {
         uint32_t a[32], b[32];
         uint32_t c = operandCode(kF32, i % 2, codes);
         for (int k = 0; k < rule.terms; ++k) {
