@@ -253,10 +253,6 @@ double ColdCache::run(const kvc_parallel_for *threads) {
 Measurement kvc::measure(ColdCache &ours, ColdCache *twin,
                          std::span<const std::byte> memory,
                          const Threads &threads) {
-  // About a second of kernels and reads in turn, in bounds that keep medians
-  // meaningful for long steps and short ones.
-  constexpr double kSeconds = 1.0;
-  constexpr size_t kLeast = 11, kMost = 201;
   constexpr size_t kCounts = std::size(kStreamCounts);
   const auto stepBytes = static_cast<size_t>(ours.bytesPerStep());
 
@@ -269,24 +265,18 @@ Measurement kvc::measure(ColdCache &ours, ColdCache *twin,
     return part;
   };
 
-  std::vector<double> stepUs, twinUs, readUs[kCounts];
-  const Stopwatch watch;
-  for (size_t i = 0; i < kMost + 1; ++i) {
-    if (i > kLeast && watch.seconds() > kSeconds)
-      break;
-    const double us = ours.run(threads.loop());
-    double reads[kCounts];
-    for (size_t j = 0; j < kCounts; ++j)
-      reads[j] = readStreams(nextRead(), kStreamCounts[j], threads.count(),
-                             threads.loop());
-    const double f16Us = twin ? twin->run(threads.loop()) : us;
-    if (i == 0)
-      continue; // code and tables are fetched for the first time
-    stepUs.push_back(us);
-    twinUs.push_back(f16Us);
-    for (size_t j = 0; j < kCounts; ++j)
-      readUs[j].push_back(reads[j]);
-  }
+  std::vector<std::function<double()>> parts;
+  parts.emplace_back([&] { return ours.run(threads.loop()); });
+  for (const int count : kStreamCounts)
+    parts.emplace_back([&, count] {
+      return readStreams(nextRead(), count, threads.count(), threads.loop());
+    });
+  if (twin)
+    parts.emplace_back([&] { return twin->run(threads.loop()); });
+  const auto times = timesInTurn(parts, {});
+  const std::vector<double> &stepUs = times.front(),
+                            &twinUs = twin ? times.back() : times.front();
+  const std::span readUs = std::span(times).subspan(1, kCounts);
 
   size_t best = 0;
   for (size_t j = 1; j < kCounts; ++j)

@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace kvc {
@@ -62,6 +65,32 @@ inline Quartiles quartilesOf(std::vector<double> values) {
                                (values[above] - values[below]);
   };
   return {at(0.25), at(0.5), at(0.75)};
+}
+
+/// How often and how long to measure.
+struct Repetitions {
+  size_t least = 11;  ///< However long each takes.
+  size_t most = 201;  ///< However short.
+  double seconds = 1; ///< None begins after that, but for `least`.
+};
+
+/// What each part said, in rounds that run all of them in turn, so that what
+/// else the machine does meets all alike. A round before them is not kept: it
+/// fetches code and tables. All results are of one length.
+inline std::vector<std::vector<double>>
+timesInTurn(std::span<const std::function<double()>> parts,
+            const Repetitions &repetitions) {
+  for (const auto &part : parts)
+    part();
+  std::vector<std::vector<double>> times(parts.size());
+  const Stopwatch watch;
+  for (size_t i = 0; i < repetitions.most; ++i) {
+    if (i >= repetitions.least && watch.seconds() > repetitions.seconds)
+      break;
+    for (size_t part = 0; part < parts.size(); ++part)
+      times[part].push_back(parts[part]());
+  }
+  return times;
 }
 
 } // namespace kvc
