@@ -78,24 +78,27 @@ static void moveBFloatsAsIntegers(Function &function) {
   }
 }
 
-static FunctionPassManager functionPasses() {
-  FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(InstCombinePass());
-
-  // scf loops test at the top; rotated they have a preheader for LICM to fill.
+/// What hosts and GPUs do alike: less in loops, and nothing twice. scf loops
+/// test at the top; rotated they have a preheader for LICM to fill.
+static void addLoopPasses(FunctionPassManager &passes) {
   LoopPassManager loops;
   loops.addPass(LoopRotatePass());
   loops.addPass(LICMPass(LICMOptions()));
   passes.addPass(
       createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
   passes.addPass(ADCEPass());
+}
+
+static FunctionPassManager functionPasses() {
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  addLoopPasses(passes);
   passes.addPass(SimplifyCFGPass(
       SimplifyCFGOptions().sinkCommonInsts(true).hoistCommonInsts(true)));
   return passes;
@@ -126,15 +129,7 @@ static FunctionPassManager warpPasses() {
   passes.addPass(SROAPass(SROAOptions::PreserveCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InstCombinePass());
-  LoopPassManager loops;
-  loops.addPass(LoopRotatePass());
-  loops.addPass(LICMPass(LICMOptions()));
-  passes.addPass(
-      createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-  passes.addPass(GVNPass());
-  passes.addPass(InstCombinePass());
-  passes.addPass(ADCEPass());
+  addLoopPasses(passes);
   passes.addPass(SimplifyCFGPass());
   return passes;
 }
