@@ -99,7 +99,8 @@ KVC_API kvc_status kvc_cache_spec(const kvc_cache *cache, kvc_diag *diag,
 /** A new, empty sequence. KVC_OUT_OF_BLOCKS where max_sequences exist. */
 KVC_API kvc_status kvc_cache_create_sequence(kvc_cache *cache, kvc_diag *diag,
                                              kvc_sequence *sequence);
-/** Frees a sequence, its blocks and its reservation. */
+/** Frees a sequence, its blocks and its reservation. In contiguous caches of
+ *  devices with memory of their own it waits for their work. */
 KVC_API kvc_status kvc_cache_free_sequence(kvc_cache *cache,
                                            kvc_sequence sequence,
                                            kvc_diag *diag);

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 using namespace kvc;
 using namespace kvc::test;
@@ -229,6 +230,56 @@ TEST_P(OwnMemory, AppendsAndAttends) {
       engine.commit(tokens);
     }
   }
+}
+
+/// A device that writes down when it is waited for and when memory goes.
+struct Watched {
+  kvc_device table;
+  static const kvc_device *watched;
+  static std::string calls;
+
+  explicit Watched(const OwnDevice &device) : table(*device.get()) {
+    watched = device.get();
+    calls.clear();
+    table.synchronize = [](void *self, kvc_diag *diag) {
+      calls += "wait ";
+      return watched->synchronize(self, diag);
+    };
+    table.release = [](void *self, void *memory, int64_t bytes) {
+      calls += "release ";
+      return watched->release(self, memory, bytes);
+    };
+  }
+  /// What was called since the last time.
+  static std::string take() { return std::exchange(calls, ""); }
+};
+const kvc_device *Watched::watched;
+std::string Watched::calls;
+
+// Work that is under way may use a run: it is waited for before the run goes,
+// and else nothing waits.
+TEST_P(OwnMemory, WaitsForRunsOfSequencesBeforeTheyGo) {
+  const Watched watched(device);
+  const GpuModule module(kContiguous);
+  kvc_cache_options options = cacheOptions(module.spec.get());
+  options.capacity_tokens = 1 << 13;
+  options.device = &watched.table;
+  Cache cache(options);
+  const std::vector<kvc_sequence> sequences = {cache.create()};
+  auto append = [&](int64_t tokens) {
+    ASSERT_EQ(cache.append(sequences, {tokens}), KVC_OK) << cache.message.text;
+    cache.commit(sequences[0], tokens);
+  };
+  append(100);
+  EXPECT_EQ(Watched::take(), "wait ");
+  append(1000);
+  EXPECT_TRUE(Watched::take().starts_with("wait release "));
+  for (int i = 0; i < 10; ++i)
+    append(1);
+  EXPECT_EQ(Watched::take(), "");
+  EXPECT_EQ(kvc_cache_free_sequence(cache.get(), sequences[0], nullptr),
+            KVC_OK);
+  EXPECT_TRUE(Watched::take().starts_with("wait release "));
 }
 
 TEST_P(OwnMemory, ReadsItselfBack) {

@@ -200,17 +200,27 @@ kvc_status kvc_cache::reservePages(const std::vector<AppendStep> &steps) {
   return KVC_OK;
 }
 
+kvc_status kvc_cache::waitForRuns(kvc_diag *diag) const {
+  if (isPaged || !hasOwnMemory())
+    return KVC_OK;
+  return device->synchronize(device->self, diag);
+}
+
 kvc_status kvc_cache::growRuns(const std::vector<AppendStep> &steps,
                                kvc_diag *diag) {
+  auto isLarge = [&](const AppendStep &step) {
+    const ContiguousRun &run = slots[step.slot].run;
+    // Kernels read where regions are even if nothing is in them.
+    return bodyTokens(step.coded) <= run.capacity && !run.regions.empty();
+  };
   // Work that is under way may write to what is copied.
-  if (hasOwnMemory())
-    KVC_TRY(device->synchronize(device->self, diag));
+  if (!std::all_of(steps.begin(), steps.end(), isLarge))
+    KVC_TRY(waitForRuns(diag));
   std::vector<ContiguousRun> grown(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const Sequence &sequence = slots[steps[i].slot];
     int64_t length = bodyTokens(steps[i].coded);
-    // Kernels read where regions are even if nothing is in them.
-    if (length <= sequence.run.capacity && !sequence.run.regions.empty())
+    if (isLarge(steps[i]))
       continue;
     // By half at least, so that appending token after token copies each of them
     // a few times only; but never beyond what the cache may hold.

@@ -302,6 +302,7 @@ extern "C" kvc_status kvc_cache_free_sequence(kvc_cache *cache,
     KVC_TRY(checkCache(cache, diag));
     Sequence *found = nullptr;
     KVC_TRY(cache->find(sequence, diag, found));
+    KVC_TRY(cache->waitForRuns(diag));
     cache->freeSequence(*found);
     return KVC_OK;
   });
