@@ -48,6 +48,13 @@ static uint32_t valueOf(const Program &program, const WarpInfo &warp,
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
+/// Whether all lanes of a warp must come to a barrier together: bar, and
+/// barrier with .aligned.
+static bool isAligned(const Program &program, uint32_t at) {
+  const Modifiers &modifiers = program.modifiersOf(program.code[at]);
+  return modifiers.form->name == "bar" || modifiers.has(Word::Aligned);
+}
+
 /// The lanes whose registers hold parts of a row of an 8x8 matrix, whichever
 /// lane gives its address.
 static LaneMask lanesOfRow(unsigned row, bool isTransposed) {
@@ -140,7 +147,8 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
                             access.addresses[first],
                             tellsValue ? values : nullptr);
   };
-  const bool hasRows = !isMatrix && !isStrong && !access.blocks;
+  const bool hasRows =
+      !isMatrix && record.strength == Strength::Weak && !access.blocks;
   LaneMask rest = access.lanes;
   while (rest != 0) {
     const LaneMask row = hasRows ? lanesOnRow(access, rest) : 0;
@@ -234,10 +242,12 @@ void Checker::tell(BlockState &state, uint32_t thread,
 // Barriers
 //===----------------------------------------------------------------------===//
 
-void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t, LaneMask lanes,
+void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t at, LaneMask lanes,
                               uint32_t id, bool waits) {
   BlockState &state = stateOf(warp.block);
   Barrier &barrier = state.barriers[id % std::size(state.barriers)];
+  if (isAligned(*launch.program, at))
+    meet(barrier, warp, at, lanes);
   eachLane(lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
     if (waits)
@@ -245,6 +255,45 @@ void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t, LaneMask lanes,
     else
       barrier.told.join(state.clocks.release(thread));
   });
+}
+
+/// Lanes of a warp may come in parts, but to one instruction and all of them.
+void Checker::meet(Barrier &barrier, const WarpInfo &warp, uint32_t at,
+                   LaneMask lanes) {
+  for (Barrier::Visit &visit : barrier.visits) {
+    if (visit.warp != warp.warp)
+      continue;
+    if (visit.at != at) {
+      const auto lane = unsigned(std::countr_zero(lanes));
+      const auto other = unsigned(std::countr_zero(visit.lanes));
+      report(
+          Finding::Kind::Sync, at, visit.at,
+          describePlace(launch, at) + ": " +
+              describeThread(launch, warp.block, warp.warp * kLanes + lane) +
+              " comes to a barrier where all lanes of its warp must come, "
+              "and " +
+              describeThread(launch, warp.block, warp.warp * kLanes + other) +
+              " to the one in " + describePlace(launch, visit.at));
+    }
+    visit.lanes |= lanes;
+    return;
+  }
+  barrier.visits.push_back({warp.warp, at, lanes});
+}
+
+void Checker::checkMet(const BlockState &state, const Barrier &barrier,
+                       uint64_t block) {
+  for (const Barrier::Visit &visit : barrier.visits) {
+    const LaneMask absent = state.live[visit.warp] & ~visit.lanes;
+    if (absent == 0)
+      continue;
+    const auto lane = unsigned(std::countr_zero(absent));
+    report(Finding::Kind::Sync, visit.at, kNowhere,
+           describePlace(launch, visit.at) + ": " +
+               describeThread(launch, block, visit.warp * kLanes + lane) +
+               " does not come to a barrier where all lanes of its warp must "
+               "come");
+  }
 }
 
 void Checker::complete(BlockState &state, Barrier &barrier) {
@@ -259,19 +308,29 @@ void Checker::complete(BlockState &state, Barrier &barrier) {
       all.join(state.clocks.release(thread));
     for (uint32_t thread : barrier.waiting)
       state.clocks.acquire(thread, all);
+    for (uint32_t thread : barrier.relaxed)
+      state.clocks.acquire(thread, all);
   }
   barrier = {};
 }
 
 void Checker::onBarrierComplete(uint64_t block, uint32_t id) {
   BlockState &state = stateOf(block);
-  complete(state, state.barriers[id % std::size(state.barriers)]);
+  Barrier &barrier = state.barriers[id % std::size(state.barriers)];
+  checkMet(state, barrier, block);
+  complete(state, barrier);
 }
 
-void Checker::onClusterArrive(const WarpInfo &warp, uint32_t, LaneMask lanes) {
+void Checker::onClusterArrive(const WarpInfo &warp, uint32_t at,
+                              LaneMask lanes) {
   BlockState &state = stateOf(warp.block);
+  const bool isRelaxed = isRelaxedAt(at);
   eachLane(lanes, [&](unsigned lane) {
-    state.cluster.waiting.push_back(warp.warp * kLanes + lane);
+    const uint32_t thread = warp.warp * kLanes + lane;
+    if (isRelaxed)
+      state.cluster.told.join(state.clocks.relaxedRelease(thread, true));
+    (isRelaxed ? state.cluster.relaxed : state.cluster.waiting)
+        .push_back(thread);
   });
 }
 
@@ -280,9 +339,15 @@ void Checker::onClusterComplete(uint64_t firstBlock) {
   complete(state, state.cluster);
 }
 
-void Checker::onMbarrier(const WarpInfo &warp, uint32_t,
+bool Checker::isRelaxedAt(uint32_t at) const {
+  return launch.program->modifiersOf(launch.program->code[at])
+      .has(Word::Relaxed);
+}
+
+void Checker::onMbarrier(const WarpInfo &warp, uint32_t at,
                          const MbarrierEvent &event) {
   BlockState &state = stateOf(warp.block);
+  const bool isRelaxed = isRelaxedAt(at);
   eachLane(event.lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
     const uint64_t offset = event.offsets[lane];
@@ -292,17 +357,21 @@ void Checker::onMbarrier(const WarpInfo &warp, uint32_t,
       state.mbarriers.erase(offset);
       break;
     case MbarrierEvent::Kind::Arrive:
-      if (event.isAsync) {
+      if (event.isAsync)
         for (Copy &copy : state.copies)
           if (!copy.isDone && copy.thread == thread && !copy.mbarrier)
             copy.mbarrier = offset;
-      } else {
-        state.mbarriers[offset].arrived.join(state.clocks.release(thread));
-      }
+      // What the thread does until its copies have arrived is not told.
+      state.mbarriers[offset].arrived.join(
+          isRelaxed ? state.clocks.relaxedRelease(thread, true)
+                    : state.clocks.release(thread));
       break;
-    case MbarrierEvent::Kind::Observe:
-      state.clocks.acquire(thread, state.mbarriers[offset].complete);
+    case MbarrierEvent::Kind::Observe: {
+      const Message &complete = state.mbarriers[offset].complete;
+      isRelaxed ? state.clocks.relaxedAcquire(thread, complete)
+                : state.clocks.acquire(thread, complete);
       break;
+    }
     case MbarrierEvent::Kind::ExpectTx:
       break;
     }
@@ -314,8 +383,8 @@ void Checker::onMbarrierPhase(uint64_t block, uint64_t offset) {
   Mbarrier &mbarrier = state.mbarriers[offset];
   for (Copy &copy : state.copies)
     if (!copy.isDone && copy.mbarrier == offset) {
-      finish(state, block, copy);
-      mbarrier.arrived.join(state.clocks.release(copy.thread));
+      const Time time = state.clocks.arrive(copy.thread, mbarrier.arrived);
+      finish(state, block, copy, time, true);
     }
   // A phase hears of the phases before it through those who waited for them.
   mbarrier.complete = std::move(mbarrier.arrived);
@@ -366,6 +435,9 @@ void Checker::onAsyncCopy(const WarpInfo &warp, uint32_t at,
     pending.group = state.groups[copy.isBulk][thread];
     pending.isBulk = copy.isBulk;
     pending.mbarrier = copy.mbarrier;
+    if (copy.mbarrier)
+      state.mbarriers[*copy.mbarrier].arrived.join(
+          state.clocks.release(thread));
     // Copies that have arrived make room.
     if (state.copiesOnTheWay == 0)
       state.copies.clear();
@@ -404,8 +476,10 @@ LaneMask Checker::orderSources(BlockState &state, AccessRecord record,
   return judged;
 }
 
-/// The data is there: written by the thread that has waited, now.
-void Checker::finish(BlockState &state, uint64_t block, Copy &copy) {
+/// The data is there: written by the thread that has waited, or by the copy
+/// for those who look at its mbarrier.
+void Checker::finish(BlockState &state, uint64_t block, Copy &copy, Time time,
+                     bool isCopy) {
   copy.isDone = true;
   --state.copiesOnTheWay;
   const auto number = static_cast<uint32_t>(&copy - state.copies.data()) + 1;
@@ -418,7 +492,8 @@ void Checker::finish(BlockState &state, uint64_t block, Copy &copy) {
   record.warp = uint16_t(copy.thread / kLanes);
   record.lanes = LaneMask(1) << copy.thread % kLanes;
   record.at = copy.at;
-  record.time = state.clocks.now();
+  record.time = time;
+  record.isCopy = isCopy;
   race(state, record, MemorySpace::Shared, false, true, copy.to, copy.bytes);
 }
 
@@ -441,7 +516,7 @@ void Checker::waitForGroups(BlockState &state, const WarpInfo &warp,
     const uint32_t closed = state.groups[isBulk][copy.thread];
     // Of the groups that are closed, the last `keep` may be on their way.
     if (isAll || (copy.group < closed && closed - copy.group > keep))
-      finish(state, warp.block, copy);
+      finish(state, warp.block, copy, state.clocks.now(), false);
   }
   forgetCopies(state);
 }

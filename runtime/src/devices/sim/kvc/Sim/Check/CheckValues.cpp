@@ -133,6 +133,13 @@ void Checker::checkOperands(BlockState &state, const WarpInfo &warp,
                             uint32_t at, LaneMask lanes) {
   const Inst &inst = launch.program->code[at];
   const auto slots = launch.program->slotsOf(inst);
+  const bool isMatrix =
+      inst.family == Family::LdMatrix || inst.family == Family::StMatrix;
+  // One or two matrices have the addresses of the first lanes alone.
+  if (isMatrix)
+    lanes &= launch.program->modifiersOf(inst).has(Word::X1)   ? 0xFF
+             : launch.program->modifiersOf(inst).has(Word::X2) ? 0xFFFF
+                                                               : kAllLanes;
   auto check = [&](size_t slot, std::string_view what) {
     if (slot < slots.size())
       checkDefined(state, warp, at, slots[slot], lanes, what);

@@ -138,7 +138,10 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
       state.live[warp.warp] &= ~lanes;
       break;
     case Family::Fence: {
-      const bool isNarrow = launch.program->modifiersOf(inst).has(Word::Cta);
+      // That of mbarrier.init reaches no further than its cluster, a block.
+      const Modifiers &modifiers = launch.program->modifiersOf(inst);
+      const bool isNarrow =
+          modifiers.has(Word::Cta) || modifiers.has(Word::MbarrierInit);
       eachLane(lanes, [&](unsigned lane) {
         state.clocks.fence(warp.warp * kLanes + lane, !isNarrow);
       });

@@ -73,8 +73,15 @@ private:
     std::optional<uint64_t> mbarrier; ///< That it completes on.
   };
   struct Barrier {
+    /// Lanes of a warp that came to an instruction of which all must come.
+    struct Visit {
+      uint32_t warp, at;
+      LaneMask lanes;
+    };
+    std::vector<Visit> visits;
     std::vector<uint32_t> waiting;
-    Message told; ///< By those that do not wait.
+    std::vector<uint32_t> relaxed; ///< Wait, too, but tell nothing now.
+    Message told;                  ///< By those that do not wait.
   };
   struct Mbarrier {
     Message arrived, complete;
@@ -158,6 +165,11 @@ private:
             const Told &told, uint64_t block);
   void tell(BlockState &state, uint32_t thread, const MemoryAccess &access,
             uint64_t block, uint64_t address);
+  bool isRelaxedAt(uint32_t at) const;
+  void meet(Barrier &barrier, const WarpInfo &warp, uint32_t at,
+            LaneMask lanes);
+  void checkMet(const BlockState &state, const Barrier &barrier,
+                uint64_t block);
   void complete(BlockState &state, Barrier &barrier);
 
   // Copies.
@@ -165,7 +177,8 @@ private:
                      const MemoryAccess &access);
   LaneMask orderSources(BlockState &state, AccessRecord record,
                         const AsyncCopy &copy);
-  void finish(BlockState &state, uint64_t block, Copy &copy);
+  void finish(BlockState &state, uint64_t block, Copy &copy, Time time,
+              bool isCopy);
   void forgetCopies(BlockState &state);
   void waitForGroups(BlockState &state, const WarpInfo &warp, uint32_t at,
                      LaneMask lanes);

@@ -11,6 +11,13 @@
 // synchronise in other ways, one number for each thread of the block. Of other
 // blocks it knows what fences, atomics and acquiring reads told it.
 //
+// A fence is one half of what orders: a relaxed write after it tells what was
+// known at the fence; a fence after a relaxed read learns what the read heard.
+// Barriers hand on halves, so that another thread may do the rest.
+//
+// Copies that an mbarrier tells of have times of their own, one for each thread
+// that issues them: those behind the threads'.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_SIM_CHECK_CLOCKS_H
@@ -35,18 +42,36 @@ struct BlockKnowledge {
   Time floor = 0;
   std::map<uint32_t, Time> threads; ///< Later than the floor.
 
+  bool isEmpty() const { return floor == 0 && threads.empty(); }
+  /// One more than the last thread beyond the floor.
+  uint32_t end() const {
+    return threads.empty() ? 0 : threads.rbegin()->first + 1;
+  }
   void join(const BlockKnowledge &other);
   Time of(uint32_t thread) const;
+  bool covers(const BlockKnowledge &other) const;
 };
 using GridKnowledge = std::map<uint64_t, BlockKnowledge>;
 void join(GridKnowledge &to, const GridKnowledge &from);
 
+/// What fences began or have yet to end.
+struct FenceHalves {
+  BlockKnowledge fenced;    ///< Of the block itself, at any fence,
+  GridKnowledge fencedWide; ///< and of all blocks at a wide one.
+  GridKnowledge heard;      ///< By relaxed reads, until a fence.
+  bool isEmpty() const;
+  void join(const FenceHalves &other);
+};
+
 /// What a release told whoever acquires: for threads of the same block, and for
 /// those of others.
 struct Message {
-  ThreadTimes times;
-  GridKnowledge grid;
-  bool isEmpty() const { return times.empty() && grid.empty(); }
+  ThreadTimes times = {};
+  GridKnowledge grid = {};
+  FenceHalves halves = {}; ///< By barriers of the block alone.
+  bool isEmpty() const {
+    return times.empty() && grid.empty() && halves.isEmpty();
+  }
   void join(const Message &other);
 };
 
@@ -75,6 +100,8 @@ public:
   /// All that a thread knows and did, for a barrier that not all come to. What
   /// it does afterwards is not part of that: the time goes on.
   Message release(uint32_t thread);
+  /// A time for what a thread's copy brings, and who knows of it.
+  Time arrive(uint32_t thread, Message &message);
   void acquire(uint32_t thread, const Message &message);
 
   /// A fence, of the whole device or of the block: later relaxed writes
@@ -86,12 +113,11 @@ public:
 
 private:
   struct Thread {
-    std::unique_ptr<ThreadTimes> times; ///< If more than floor and warp.
-    GridKnowledge grid;                 ///< More than the block's.
-    Time fenced[2] = {0, 0};            ///< By any fence, by a wide one.
-    bool hasHeard = false;
-    Message heard; ///< By relaxed reads, until a fence.
+    std::unique_ptr<ThreadTimes> times;  ///< If more than floor and warp.
+    GridKnowledge grid;                  ///< More than the block's.
+    std::unique_ptr<FenceHalves> halves; ///< Beside the block's.
   };
+  FenceHalves &halvesOf(uint32_t thread);
 
   Time known(uint32_t thread, uint32_t other) const;
   ThreadTimes timesOf(uint32_t thread, Time own) const;
@@ -104,6 +130,7 @@ private:
   std::vector<std::array<Time, kLanes>> warps; ///< [thread][lane of its warp]
   std::vector<Thread> states;
   GridKnowledge grid; ///< That all threads have.
+  FenceHalves halves; ///< The same.
 };
 
 } // namespace kvc::sim

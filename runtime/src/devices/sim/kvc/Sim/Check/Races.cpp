@@ -24,26 +24,32 @@ RaceMemory::Row &RaceMemory::rowOf(uint64_t address) {
 // Cells
 //===----------------------------------------------------------------------===//
 
-std::vector<AccessRecord> &RaceMemory::readersOf(Cell &cell) {
-  if (cell.more == 0) {
-    if (freeReaders.empty()) {
-      readers.emplace_back();
-      cell.more = uint32_t(readers.size());
+std::vector<AccessRecord> &RaceMemory::recordsOf(uint32_t &list) {
+  if (list == 0) {
+    if (freeRecords.empty()) {
+      records.emplace_back();
+      list = uint32_t(records.size());
     } else {
-      cell.more = freeReaders.back();
-      freeReaders.pop_back();
+      list = freeRecords.back();
+      freeRecords.pop_back();
     }
   }
-  return readers[cell.more - 1];
+  return records[list - 1];
 }
 
-void RaceMemory::clearReaders(Cell &cell) {
-  cell.read = {};
-  if (cell.more == 0)
+void RaceMemory::clearRecords(uint32_t &list) {
+  if (list == 0)
     return;
-  readers[cell.more - 1].clear();
-  freeReaders.push_back(cell.more);
-  cell.more = 0;
+  records[list - 1].clear();
+  freeRecords.push_back(list);
+  list = 0;
+}
+
+void RaceMemory::clear(Cell &cell) {
+  dropValues(cell.write);
+  clearRecords(cell.more);
+  clearRecords(cell.strongWrites);
+  cell = {};
 }
 
 void RaceMemory::dropValues(const AccessRecord &write) {
@@ -77,29 +83,31 @@ void RaceMemory::refine(Row &row, unsigned shift) {
     before.push_back(row.whole);
     fit(row.whole.write);
     fit(row.whole.read);
-    if (row.whole.more != 0)
-      std::for_each(readers[row.whole.more - 1].begin(),
-                    readers[row.whole.more - 1].end(), fit);
+    for (uint32_t list : {row.whole.more, row.whole.strongWrites})
+      if (list != 0)
+        std::for_each(records[list - 1].begin(), records[list - 1].end(), fit);
   }
   row.cells.resize(kRowBytes >> shift);
   const size_t ratio = size_t(1) << (row.shift - shift);
+  auto split = [&](uint32_t from, uint32_t &to, uint64_t offset) {
+    if (from == 0)
+      return;
+    std::vector<AccessRecord> parts = records[from - 1];
+    for (AccessRecord &record : parts)
+      record = partOf(record, offset);
+    recordsOf(to) = std::move(parts);
+  };
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const uint64_t offset = uint64_t(i) << shift;
     const Cell &from = before[i / ratio];
     Cell &cell = row.cells[i];
     cell.write = partOf(from.write, offset);
     cell.read = partOf(from.read, offset);
-    if (from.more == 0)
-      continue;
-    std::vector<AccessRecord> more = readers[from.more - 1];
-    for (AccessRecord &record : more)
-      record = partOf(record, offset);
-    readersOf(cell) = std::move(more);
+    split(from.more, cell.more, offset);
+    split(from.strongWrites, cell.strongWrites, offset);
   }
-  for (Cell &cell : before) {
-    dropValues(cell.write);
-    clearReaders(cell);
-  }
+  for (Cell &cell : before)
+    clear(cell);
   row.whole = {};
   row.shift = shift;
 }
@@ -116,7 +124,8 @@ RaceMemory::Order RaceMemory::orderOf(const BlockClocks &clocks,
     return Order::Yes;
   auto knows = [&](unsigned lane, unsigned other) {
     const uint32_t mine = now.warp * kLanes + lane;
-    const uint32_t others = earlier.warp * kLanes + other;
+    const uint32_t others =
+        earlier.warp * kLanes + other + (earlier.isCopy ? clocks.threads() : 0);
     return isHere ? clocks.knows(mine, others, earlier.time)
                   : clocks.knows(mine, earlier.block, others, earlier.time);
   };
@@ -152,6 +161,12 @@ static bool areStrong(const AccessRecord &a, const AccessRecord &b) {
   const Strength least = std::min(a.strength, b.strength);
   return least == Strength::Device ||
          (least == Strength::Block && a.block == b.block);
+}
+
+/// Whether all that race with `earlier` race with `now`, which follows it.
+static bool standsFor(const AccessRecord &now, const AccessRecord &earlier) {
+  return now.strength == Strength::Weak ||
+         (now.strength <= earlier.strength && now.block == earlier.block);
 }
 
 RaceMemory::Order RaceMemory::racesWith(const BlockClocks &clocks,
@@ -191,25 +206,64 @@ bool RaceMemory::addReader(const BlockClocks &clocks, Cell &cell,
     Order order = Order::Yes;
     // What a later writer that knows of this read knows of as well.
     if (other.lanes != 0)
-      order = other.strength == record.strength ? orderOf(clocks, other, record)
-                                                : Order::No;
+      order =
+          standsFor(record, other) ? orderOf(clocks, other, record) : Order::No;
     if (order == Order::Yes)
       other = record;
     return order;
   };
   Order order = join(cell.read);
   if (order == Order::No && cell.more != 0)
-    for (AccessRecord &other : readers[cell.more - 1]) {
+    for (AccessRecord &other : records[cell.more - 1]) {
       order = join(other);
       if (order != Order::No)
         break;
     }
   if (order != Order::No)
     return order == Order::Yes;
-  std::vector<AccessRecord> &more = readersOf(cell);
-  if (more.size() < kReaders)
+  std::vector<AccessRecord> &more = recordsOf(cell.more);
+  if (more.size() < kReaders) {
     more.push_back(record);
+  } else if (record.strength == Strength::Weak) {
+    // Strong ones race with less.
+    const auto strong =
+        std::find_if(more.begin(), more.end(), [](const AccessRecord &other) {
+          return other.strength != Strength::Weak;
+        });
+    if (strong != more.end())
+      *strong = record;
+  }
   return true;
+}
+
+/// Takes the place of what the same lanes wrote before, and of what all know.
+void RaceMemory::addStrongWrite(const BlockClocks &clocks, Cell &cell,
+                                const AccessRecord &record) {
+  std::vector<AccessRecord> &strong = recordsOf(cell.strongWrites);
+  bool isIn = false;
+  size_t kept = 0;
+  for (AccessRecord &other : strong) {
+    if (other.block == record.block && other.warp == record.warp &&
+        other.step == record.step) {
+      if (other.time == record.time && other.at == record.at &&
+          other.strength == record.strength && record.step == 0) {
+        other.lanes |= record.lanes;
+        isIn = true;
+      } else if (standsFor(record, other)) {
+        other.lanes &= ~record.lanes;
+      }
+    } else if (standsFor(record, other) && other.time <= clocks.floor()) {
+      other.lanes = 0;
+    }
+    if (other.lanes != 0)
+      strong[kept++] = other;
+  }
+  strong.resize(kept);
+  if (isIn)
+    return;
+  if (strong.size() >= kUpdaters)
+    strong.erase(strong.begin());
+  strong.push_back(record);
 }
 
 /// What an access to a cell races with. False if the cell is too large to say.
@@ -234,10 +288,13 @@ bool RaceMemory::findRace(const BlockClocks &clocks, const Cell &cell,
       found = RaceFound{earlier, wasWrite};
   };
   check(cell.write, true);
+  if (cell.strongWrites != 0)
+    for (const AccessRecord &other : records[cell.strongWrites - 1])
+      check(other, true);
   if (writes) {
     check(cell.read, false);
     if (cell.more != 0)
-      for (const AccessRecord &other : readers[cell.more - 1])
+      for (const AccessRecord &other : records[cell.more - 1])
         check(other, false);
   }
   return isSaid;
@@ -253,8 +310,11 @@ bool RaceMemory::accessCell(const BlockClocks &clocks, Cell &cell,
     return false;
   if (!writes)
     return addReader(clocks, cell, record);
-  dropValues(cell.write);
-  clearReaders(cell);
+  if (record.strength != Strength::Weak) {
+    addStrongWrite(clocks, cell, record);
+    return true;
+  }
+  clear(cell);
   cell.write = record;
   return true;
 }
@@ -306,7 +366,7 @@ bool RaceMemory::makeWhole(const BlockClocks &clocks, Row &row,
       return false;
   }
   for (Cell &cell : row.cells)
-    clearReaders(cell);
+    clear(cell);
   row = {};
   return true;
 }

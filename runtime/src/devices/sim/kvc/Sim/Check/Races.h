@@ -4,10 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of every 64 bytes of memory, a row, the last write and the reads since; of
-// fewer bytes where accesses are smaller. Lanes that lie next to each other and
-// fill a row are one access to it. Reads of more warps than kReaders are not
-// all kept: a race may then be missed, but none is made up.
+// Of every 64 bytes of memory, a row, the last weak write, the reads and strong
+// writes since; of fewer bytes where accesses are smaller. A record goes only
+// when whatever races with it races with a later one, too: strong writes
+// tolerate each other, which orders nothing. Lanes that lie next to each other
+// and fill a row are one access to it. Reads of more warps than kReaders and
+// strong writes of more than kUpdaters are not all kept: a race may then be
+// missed, but none is made up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +44,8 @@ struct AccessRecord {
   /// Of lanes that share a row: the bytes of each, the lowest lane first. 0:
   /// all lanes access all bytes.
   uint8_t step = 0;
+  /// What a copy brought: whoever knows of its thread need not know of it.
+  bool isCopy = false;
 };
 static_assert(sizeof(AccessRecord) == 32);
 
@@ -71,15 +76,16 @@ public:
 
 private:
   static constexpr uint64_t kPageRows = 16;
-  static constexpr size_t kReaders = 12;
+  static constexpr size_t kReaders = 12, kUpdaters = 64;
   /// Whether all lanes that access now know of all of before that accessed the
   /// same bytes. Mixed: it takes smaller cells to say.
   enum class Order : uint8_t { No, Yes, Mixed };
   using RowValues = std::array<uint32_t, kLanes>;
 
   struct Cell {
-    AccessRecord write, read;
-    uint32_t more = 0; ///< 1 + index of other readers.
+    AccessRecord write, read;  ///< The last weak write, one reader.
+    uint32_t more = 0;         ///< 1 + index of other readers,
+    uint32_t strongWrites = 0; ///< and of those that are strong.
   };
   struct Row {
     Cell whole;
@@ -89,8 +95,9 @@ private:
   using Page = std::array<Row, kPageRows>;
 
   Row &rowOf(uint64_t address);
-  std::vector<AccessRecord> &readersOf(Cell &cell);
-  void clearReaders(Cell &cell);
+  std::vector<AccessRecord> &recordsOf(uint32_t &list);
+  void clearRecords(uint32_t &list);
+  void clear(Cell &cell);
   void dropValues(const AccessRecord &write);
   AccessRecord partOf(const AccessRecord &record, uint64_t offset) const;
   void refine(Row &row, unsigned shift);
@@ -100,6 +107,8 @@ private:
                   const AccessRecord &now) const;
   bool addReader(const BlockClocks &clocks, Cell &cell,
                  const AccessRecord &record);
+  void addStrongWrite(const BlockClocks &clocks, Cell &cell,
+                      const AccessRecord &record);
   bool findRace(const BlockClocks &clocks, const Cell &cell,
                 const AccessRecord &record, bool reads, bool writes,
                 std::optional<RaceFound> &found) const;
@@ -110,8 +119,8 @@ private:
                   std::optional<RaceFound> &found);
 
   std::unordered_map<uint64_t, Page> pages;
-  std::vector<std::vector<AccessRecord>> readers;
-  std::vector<uint32_t> freeReaders;
+  std::vector<std::vector<AccessRecord>> records; ///< Lists of cells.
+  std::vector<uint32_t> freeRecords;
   std::vector<RowValues> values; ///< Of writes to rows: value is 1 + index.
   std::vector<uint32_t> freeValues;
   uint64_t lastNumber = ~uint64_t(0);
