@@ -347,14 +347,19 @@ std::optional<SimBuffer> makeBuffer(const Argument &argument,
 
 } // namespace
 
+std::string kvc::paramText(const sim::KernelParam &param) {
+  return std::string(sim::nameOf(param.type)) +
+         (param.isArray ? "[" + std::to_string(param.bytes) + " bytes]" : "") +
+         " " + std::string(param.name);
+}
+
 SimArguments kvc::simArguments(const std::vector<std::string> &texts,
                                const std::vector<sim::KernelParam> &params,
                                sim::Memory &memory) {
   if (texts.size() != params.size()) {
     std::vector<std::string> names;
     for (const sim::KernelParam &param : params)
-      names.emplace_back(std::string(sim::nameOf(param.type)) + " " +
-                         std::string(param.name));
+      names.push_back(paramText(param));
     failUse("--arg: expected " + std::to_string(params.size()) +
             " for the kernel's parameters" +
             (names.empty() ? "" : " (" + join(names) + ")") + ", got " +

@@ -44,6 +44,9 @@ struct SimArguments {
   std::vector<SimBuffer> buffers;
 };
 
+/// "f32 alpha", "b8[16 bytes] p"
+std::string paramText(const sim::KernelParam &param);
+
 /// Throws a Failure for an argument that does not fit its parameter.
 SimArguments simArguments(const std::vector<std::string> &texts,
                           const std::vector<sim::KernelParam> &params,

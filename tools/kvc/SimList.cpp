@@ -8,6 +8,7 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Json.h"
+#include "kvc/SimArguments.h"
 #include "kvc/Table.h"
 
 #include <map>
@@ -22,12 +23,6 @@ std::map<std::string, uint64_t> classesOf(const sim::Program &program) {
   for (const sim::Inst &inst : program.code)
     ++counts[std::string(nameOf(program.modifiersOf(inst).form->kind))];
   return counts;
-}
-
-std::string paramText(const sim::KernelParam &param) {
-  return std::string(sim::nameOf(param.type)) +
-         (param.isArray ? "[" + std::to_string(param.bytes) + " bytes]" : "") +
-         " " + std::string(param.name);
 }
 
 } // namespace
