@@ -90,6 +90,24 @@ TEST_F(OrderTest, AFenceTellsWhatWasKnownThen) {
                oneTellsTheOther("@%p1 bra K;\nmembar.gl;\nK:\n", ""), {2});
 }
 
+TEST_F(OrderTest, OnlyFencesInOneOrderReachOverBarriers) {
+  const std::string gl = "membar.gl;\n", sc = "fence.sc.gpu;\n";
+  const std::string acqRel = "fence.acq_rel.gpu;\n";
+  expectNone(oneTellsTheOther("", acqRel, acqRel), {2});
+  expectNone(oneTellsTheOther("", acqRel, sc), {2});
+  expectNone(oneTellsTheOther(sc, "", gl), {2});
+  expectAlways(Kind::Race, oneTellsTheOther(acqRel, "", sc), {2});
+  expectAlways(Kind::Race, oneTellsTheOther(sc, "", acqRel), {2});
+  // One of the two directions is not enough.
+  expectNone(
+      oneTellsTheOther("", "fence.release.gpu;\n", "fence.acquire.gpu;\n"),
+      {2});
+  expectAlways(Kind::Race, oneTellsTheOther("", "fence.acquire.gpu;\n", gl),
+               {2});
+  expectAlways(Kind::Race, oneTellsTheOther("", gl, "fence.release.gpu;\n"),
+               {2});
+}
+
 TEST_F(OrderTest, FencesOfMbarriersAreNoFencesOfTheDevice) {
   const std::string fence = "fence.mbarrier_init.release.cluster;\n";
   expectAlways(Kind::Race, oneTellsTheOther("", fence), {2});
@@ -120,6 +138,8 @@ TEST_F(OrderTest, RelaxedArrivalsOfClustersNeedFences) {
   expectAlways(Kind::Race, kWrite + "barrier.cluster.arrive.relaxed" + rest);
   expectNone(kWrite + "fence.acq_rel.cluster;\nbarrier.cluster.arrive.relaxed" +
              rest);
+  expectAlways(Kind::Race, "barrier.cluster.arrive;\n" + kWrite +
+                               "barrier.cluster.wait;\n" + kReadOther);
 }
 
 TEST_F(OrderTest, CopiesTellNothingOfWhatTheirThreadDoesMeanwhile) {
@@ -147,6 +167,67 @@ TEST_F(OrderTest, CopiesTellNothingOfWhatTheirThreadDoesMeanwhile) {
   expectAlways(Kind::Race, body("64", each, "", store));
 }
 
+TEST_F(OrderTest, BarriersDoNotWaitForCopies) {
+  const auto body = [](const std::string &waiters) {
+    return "setp.ne.u32 %p0, %r0, 0;\nsetp.ge.u32 %p2, %r0, " + waiters +
+           ";\n@%p0 bra L;\nmbarrier.init.shared.b64 [%r1+2048], 1;\n"
+           "L: bar.sync 0;\n@%p0 bra W;\n"
+           "mbarrier.arrive.expect_tx.shared.b64 %rd8, [%r1+2048], 256;\n"
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+           "[%r1], [%rd0], 256, [%r1+2048];\n"
+           "W: @%p2 bra J;\n"
+           "V: mbarrier.test_wait.parity.shared.b64 %p1, [%r1+2048], 0;\n"
+           "@!%p1 bra V;\nJ: bar.sync 0;\nld.shared.b32 %r6, [%r3];\n";
+  };
+  // Whoever waits tells the others at the barrier.
+  expectNone(body("64"));
+  expectNone(body("1"));
+  const auto arrivals = [](const std::string &wait) {
+    return "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;\n"
+           "mbarrier.init.shared.b64 [%r1+2048], 64;\nL: bar.sync 0;\n"
+           "cp.async.ca.shared.global [%r3], [%rd3], 4;\n"
+           "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1+2048];\n" +
+           wait + "bar.sync 0;\n" + kReadOther;
+  };
+  const std::string wait =
+      "W: mbarrier.test_wait.parity.shared.b64 %p1, [%r1+2048], 0;\n"
+      "@!%p1 bra W;\n";
+  expectNone(arrivals(wait));
+  expectAlways(Kind::Async, arrivals("and.b32 %r5, %r5, 0;\n"));
+}
+
+TEST_F(OrderTest, CopiesHaveTimesOfTheirOwn) {
+  BlockClocks clocks(0, 64);
+  Message arrived;
+  const Time time = clocks.arrive(3, arrived);
+  EXPECT_FALSE(clocks.knows(40, 64 + 3, time));
+  clocks.syncBlock();
+  EXPECT_FALSE(clocks.knows(40, 64 + 3, time)) << "a barrier waits for no copy";
+  clocks.acquire(5, arrived);
+  EXPECT_TRUE(clocks.knows(5, 64 + 3, time));
+  EXPECT_FALSE(clocks.knows(40, 64 + 3, time));
+  Message told = clocks.release(5);
+  clocks.acquire(6, told);
+  EXPECT_TRUE(clocks.knows(6, 64 + 3, time));
+  clocks.syncBlock();
+  EXPECT_TRUE(clocks.knows(40, 64 + 3, time));
+  EXPECT_FALSE(clocks.knows(40, 64 + 4, time));
+}
+
+TEST_F(OrderTest, WhatIsReadAsConstantMustNotBeWritten) {
+  const std::string load = "ld.global.nc.b32 %r6, [%rd3];\n";
+  const std::string store = "st.global.b32 [%rd3], %r0;\n";
+  expectNone(load + load);
+  expectOne(Kind::Race,
+            {"reads \"a\"", "what .nc reads must not be written"},
+            store + load);
+  expectAlways(Kind::Race, load + store);
+  expectAlways(Kind::Race, store + "bar.sync 0;\n" + load);
+  expectAlways(Kind::Race,
+               load + "ld.global.b32 %r7, [%rd3];\nbar.sync 0;\n" + store);
+  expectAlways(Kind::Race, load + "red.global.add.u32 [%rd3], 1;\n");
+}
+
 TEST_F(OrderTest, AlignedBarriersAreOfWholeWarps) {
   const auto body = [](const std::string &barrier) {
     return "and.b32 %r5, %r0, 31;\nsetp.ge.u32 %p0, %r5, 16;\n@%p0 bra H;\n" +
@@ -155,6 +236,10 @@ TEST_F(OrderTest, AlignedBarriersAreOfWholeWarps) {
   expectAlways(Kind::Sync, body("bar.sync"));
   expectAlways(Kind::Sync, body("barrier.sync.aligned"));
   expectNone(body("barrier.sync"));
+  // A warp may arrive before it waits.
+
+  expectNone("setp.ge.u32 %p0, %r0, 32;\n@%p0 bra E;\n"
+             "bar.arrive 1, 64;\nbar.sync 1, 64;\nE: ret;");
   // Lanes that have exited are not waited for.
   expectNone("setp.eq.u32 %p0, %r0, 7;\n@%p0 exit;\nbar.sync 0;\n");
   // One warp goes one way, the other one the other.

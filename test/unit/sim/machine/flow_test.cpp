@@ -30,10 +30,11 @@ std::string moduleOf(const std::string &body, const std::string &before = "",
 
 /// %r1 of each thread of one block.
 std::vector<uint32_t> results(const std::string &text, uint32_t threads,
-                              uint64_t seed = 0) {
+                              uint64_t seed = 0,
+                              uint64_t maxSteps = 10'000'000) {
   Device device(text);
   device.options.seed = seed;
-  device.options.maxSteps = 10'000'000;
+  device.options.maxSteps = maxSteps;
   const uint64_t out = device.buffer(std::vector<uint32_t>(threads));
   device.mustRun("k", {1}, {threads}, out);
   return device.read<uint32_t>(out, threads);
@@ -226,7 +227,7 @@ TEST(MachineFlowTest, ALaneMayWaitForAnotherOneOfItsWarp) {
     atom.shared.exch.b32 %r2, [lock], 0;
     bar.sync 0;
     ld.shared.u32 %r1, [sum];)"),
-                              40);
+                              40, 0, 80'000);
   for (uint32_t value : values)
     EXPECT_EQ(value, 40u);
 }

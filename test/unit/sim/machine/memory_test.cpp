@@ -443,6 +443,15 @@ TEST(MachineMemoryTest, MbarriersCountArrivals) {
     EXPECT_EQ(values[i] % 10000, 4 * (i ^ 1) + 1) << i;
 }
 
+TEST(MachineMemoryTest, CopiesReadNoMoreThanTheyWrite) {
+  EXPECT_EQ(faultOf(moduleOf(".shared .align 16 .b8 s[16]; mov.u32 %r1, s; "
+                             "mov.u32 %r2, 20; cp.async.ca.shared.global "
+                             "[%r1], [%rd0], 16, %r2;"),
+                    Fault::Kind::Unsupported, 1),
+            "cp.async: expected at most the 16 bytes that it copies, got a "
+            "source of 20, in thread (0, 0, 0) of block (0, 0, 0)");
+}
+
 TEST(MachineMemoryTest, MbarriersMustBeThere) {
   EXPECT_EQ(faultOf(moduleOf(".shared .align 8 .b64 b; mbarrier.arrive.shared."
                              "b64 %rd3, [b];"),

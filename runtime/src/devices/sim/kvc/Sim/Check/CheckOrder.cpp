@@ -94,6 +94,7 @@ void Checker::order(BlockState &state, const WarpInfo &warp, uint32_t at,
   record.at = at;
   record.time = state.clocks.now();
   record.strength = strengthOf(access, isInit);
+  record.isConstant = inst.family == Family::LdNc;
   const bool isStrong =
       record.strength != Strength::Weak && access.kind != Kind::Mbarrier;
   const bool reads = access.kind != Kind::Write;
@@ -187,7 +188,9 @@ void Checker::race(BlockState &state, const AccessRecord &record,
              ", which " + threadOf(earlier) + " " +
              (found->wasWrite ? "writes" : "reads") + " in " +
              describePlace(launch, earlier.at) +
-             "; nothing says which comes first");
+             (record.isConstant || earlier.isConstant
+                  ? "; what .nc reads must not be written by the kernel"
+                  : "; nothing says which comes first"));
 }
 
 /// What a strong read learns of those whose write it may have read.
@@ -195,12 +198,15 @@ void Checker::hear(BlockState &state, uint32_t thread,
                    const MemoryAccess &access, const Told &told,
                    uint64_t block) {
   Message message;
-  if (access.scope != MemoryScope::Cta)
-    message.grid = told.grid;
-  if (told.block == block)
-    message.times = told.times;
-  if (message.isEmpty())
-    return;
+  if (access.scope != MemoryScope::Cta) {
+    message.grid = told.message.grid;
+    message.fenced.wide = told.message.fenced.wide;
+  }
+  if (told.block == block) {
+    message.times = told.message.times;
+    message.fenced.here = told.message.fenced.here;
+    message.halves = told.message.halves;
+  }
   if (access.order == MemoryOrder::Acquire ||
       access.order == MemoryOrder::AcqRel)
     state.clocks.acquire(thread, message);
@@ -216,8 +222,10 @@ void Checker::tell(BlockState &state, uint32_t thread,
                          access.order == MemoryOrder::AcqRel;
   Message message = isRelease ? state.clocks.release(thread)
                               : state.clocks.relaxedRelease(thread, isWide);
-  if (isRelease && !isWide)
+  if (!isWide) {
     message.grid.clear();
+    message.fenced.wide.clear();
+  }
   const bool isUpdate = access.kind == MemoryAccess::Kind::Atomic;
   const bool isShared = access.space == MemorySpace::Shared;
   if (message.isEmpty()) {
@@ -227,15 +235,15 @@ void Checker::tell(BlockState &state, uint32_t thread,
     return;
   }
   Told &told = isShared ? state.told[address] : globalTold[address];
-  if (!isUpdate || told.block != block)
-    told.times.clear();
-  if (!isUpdate)
-    told.grid.clear();
+  if (!isUpdate) {
+    told.message = {};
+  } else if (told.block != block) {
+    told.message.times.clear();
+    told.message.fenced.here = {};
+    told.message.halves = {};
+  }
   told.block = block;
-  Message all{std::move(told.times), std::move(told.grid)};
-  all.join(message);
-  told.times = std::move(all.times);
-  told.grid = std::move(all.grid);
+  told.message.join(message);
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +255,7 @@ void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t at, LaneMask lanes,
   BlockState &state = stateOf(warp.block);
   Barrier &barrier = state.barriers[id % std::size(state.barriers)];
   if (isAligned(*launch.program, at))
-    meet(barrier, warp, at, lanes);
+    meet(state, barrier, warp, at, lanes);
   eachLane(lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
     if (waits)
@@ -258,10 +266,11 @@ void Checker::onBarrierArrive(const WarpInfo &warp, uint32_t at, LaneMask lanes,
 }
 
 /// Lanes of a warp may come in parts, but to one instruction and all of them.
-void Checker::meet(Barrier &barrier, const WarpInfo &warp, uint32_t at,
-                   LaneMask lanes) {
+void Checker::meet(const BlockState &state, Barrier &barrier,
+                   const WarpInfo &warp, uint32_t at, LaneMask lanes) {
   for (Barrier::Visit &visit : barrier.visits) {
-    if (visit.warp != warp.warp)
+    // It may arrive more than once, each time as a whole.
+    if (visit.warp != warp.warp || (state.live[warp.warp] & ~visit.lanes) == 0)
       continue;
     if (visit.at != at) {
       const auto lane = unsigned(std::countr_zero(lanes));
@@ -308,8 +317,6 @@ void Checker::complete(BlockState &state, Barrier &barrier) {
       all.join(state.clocks.release(thread));
     for (uint32_t thread : barrier.waiting)
       state.clocks.acquire(thread, all);
-    for (uint32_t thread : barrier.relaxed)
-      state.clocks.acquire(thread, all);
   }
   barrier = {};
 }
@@ -327,16 +334,18 @@ void Checker::onClusterArrive(const WarpInfo &warp, uint32_t at,
   const bool isRelaxed = isRelaxedAt(at);
   eachLane(lanes, [&](unsigned lane) {
     const uint32_t thread = warp.warp * kLanes + lane;
-    if (isRelaxed)
-      state.cluster.told.join(state.clocks.relaxedRelease(thread, true));
-    (isRelaxed ? state.cluster.relaxed : state.cluster.waiting)
-        .push_back(thread);
+    state.cluster.told.join(isRelaxed
+                                ? state.clocks.relaxedRelease(thread, true)
+                                : state.clocks.release(thread));
+    state.cluster.waiting.push_back(thread);
   });
 }
 
 void Checker::onClusterComplete(uint64_t firstBlock) {
   BlockState &state = stateOf(firstBlock);
-  complete(state, state.cluster);
+  for (uint32_t thread : state.cluster.waiting)
+    state.clocks.acquire(thread, state.cluster.told);
+  state.cluster = {};
 }
 
 bool Checker::isRelaxedAt(uint32_t at) const {

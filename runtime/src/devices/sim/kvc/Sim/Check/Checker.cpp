@@ -111,6 +111,23 @@ void Checker::onFault(const Fault &fault) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
+static FenceKind fenceKindOf(const Modifiers &modifiers) {
+  const bool acquires = modifiers.has(Word::Acquire);
+  const bool releases = modifiers.has(Word::Release);
+  FenceKind kind;
+  // Of mbarrier.init and of shared memory alone: no further than a cluster,
+  // which is one block.
+  kind.isWide = !modifiers.has(Word::Cta) &&
+                !modifiers.has(Word::MbarrierInit) &&
+                !modifiers.has(Word::SyncRestrictSharedCluster) &&
+                !modifiers.has(Word::SyncRestrictSharedCta);
+  kind.isSequential =
+      modifiers.has(Word::Sc) || modifiers.form->name == "membar";
+  kind.acquires = acquires || !releases;
+  kind.releases = releases || !acquires;
+  return kind;
+}
+
 void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
                      LaneMask lanes) {
   BlockState &state = stateOf(warp.block);
@@ -138,12 +155,9 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
       state.live[warp.warp] &= ~lanes;
       break;
     case Family::Fence: {
-      // That of mbarrier.init reaches no further than its cluster, a block.
-      const Modifiers &modifiers = launch.program->modifiersOf(inst);
-      const bool isNarrow =
-          modifiers.has(Word::Cta) || modifiers.has(Word::MbarrierInit);
+      const FenceKind kind = fenceKindOf(launch.program->modifiersOf(inst));
       eachLane(lanes, [&](unsigned lane) {
-        state.clocks.fence(warp.warp * kLanes + lane, !isNarrow);
+        state.clocks.fence(warp.warp * kLanes + lane, kind);
       });
       break;
     }

@@ -80,17 +80,15 @@ private:
     };
     std::vector<Visit> visits;
     std::vector<uint32_t> waiting;
-    std::vector<uint32_t> relaxed; ///< Wait, too, but tell nothing now.
-    Message told;                  ///< By those that do not wait.
+    Message told; ///< By those that do not wait.
   };
   struct Mbarrier {
     Message arrived, complete;
   };
   /// What was written to a place in memory to be heard by others.
   struct Told {
-    GridKnowledge grid;
-    uint64_t block = 0; ///< Whose threads alone hear the times.
-    ThreadTimes times;
+    Message message;
+    uint64_t block = 0; ///< Whose threads alone hear what is not of the grid.
   };
   struct BlockState {
     BlockState(uint64_t number, const LaunchInfo &launch);
@@ -166,8 +164,8 @@ private:
   void tell(BlockState &state, uint32_t thread, const MemoryAccess &access,
             uint64_t block, uint64_t address);
   bool isRelaxedAt(uint32_t at) const;
-  void meet(Barrier &barrier, const WarpInfo &warp, uint32_t at,
-            LaneMask lanes);
+  void meet(const BlockState &state, Barrier &barrier, const WarpInfo &warp,
+            uint32_t at, LaneMask lanes);
   void checkMet(const BlockState &state, const Barrier &barrier,
                 uint64_t block);
   void complete(BlockState &state, Barrier &barrier);

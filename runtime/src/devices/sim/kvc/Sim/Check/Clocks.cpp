@@ -11,12 +11,18 @@
 
 using namespace kvc::sim;
 
-void BlockKnowledge::join(const BlockKnowledge &other) {
-  floor = std::max(floor, other.floor);
-  for (const auto &[thread, time] : other.threads) {
-    Time &mine = threads[thread];
+static void join(std::map<uint32_t, Time> &to,
+                 const std::map<uint32_t, Time> &from) {
+  for (const auto &[thread, time] : from) {
+    Time &mine = to[thread];
     mine = std::max(mine, time);
   }
+}
+
+void BlockKnowledge::join(const BlockKnowledge &other) {
+  floor = std::max(floor, other.floor);
+  ::join(threads, other.threads);
+  ::join(copies, other.copies);
 }
 
 Time BlockKnowledge::of(uint32_t thread) const {
@@ -29,7 +35,12 @@ bool BlockKnowledge::covers(const BlockKnowledge &other) const {
          std::all_of(other.threads.begin(), other.threads.end(),
                      [&](const auto &entry) {
                        return entry.second <= of(entry.first);
-                     });
+                     }) &&
+         std::all_of(
+             other.copies.begin(), other.copies.end(), [&](const auto &entry) {
+               const auto found = copies.find(entry.first);
+               return found != copies.end() && entry.second <= found->second;
+             });
 }
 
 void kvc::sim::join(GridKnowledge &to, const GridKnowledge &from) {
@@ -44,19 +55,26 @@ static void join(ThreadTimes &to, const ThreadTimes &from) {
     to[i] = std::max(to[i], from[i]);
 }
 
-bool FenceHalves::isEmpty() const {
-  return fenced.isEmpty() && fencedWide.empty() && heard.empty();
+void Fenced::join(const Fenced &other) {
+  here.join(other.here);
+  kvc::sim::join(wide, other.wide);
 }
 
 void FenceHalves::join(const FenceHalves &other) {
   fenced.join(other.fenced);
-  kvc::sim::join(fencedWide, other.fencedWide);
   kvc::sim::join(heard, other.heard);
+}
+
+static FenceHalves &made(std::unique_ptr<FenceHalves> &halves) {
+  if (!halves)
+    halves = std::make_unique<FenceHalves>();
+  return *halves;
 }
 
 void Message::join(const Message &other) {
   ::join(times, other.times);
   kvc::sim::join(grid, other.grid);
+  fenced.join(other.fenced);
   halves.join(other.halves);
 }
 
@@ -65,18 +83,19 @@ BlockClocks::BlockClocks(uint64_t block, uint32_t threads)
 
 Time BlockClocks::known(uint32_t thread, uint32_t other) const {
   Time result = floorTime;
-  if (other < count && thread / kLanes == other / kLanes)
+  if (other >= count)
+    result = copies.empty() ? 0 : copies[other - count];
+  else if (thread / kLanes == other / kLanes)
     result = std::max(result, warps[thread][other % kLanes]);
   if (const auto &times = states[thread].times; times && other < times->size())
     result = std::max(result, (*times)[other]);
   return result;
 }
 
-FenceHalves &BlockClocks::halvesOf(uint32_t thread) {
-  std::unique_ptr<FenceHalves> &halves = states[thread].halves;
-  if (!halves)
-    halves = std::make_unique<FenceHalves>();
-  return *halves;
+uint32_t BlockClocks::timesKnown(uint32_t thread) const {
+  const auto &times = states[thread].times;
+  return !copies.empty() || (times && times->size() > count) ? 2 * count
+                                                             : count;
 }
 
 bool BlockClocks::knows(uint32_t thread, uint32_t other, Time at) const {
@@ -122,7 +141,7 @@ void BlockClocks::syncWarp(uint32_t warp, LaneMask members) {
     if (!heard.empty())
       states[thread].grid = heard;
     if (!shared.isEmpty())
-      halvesOf(thread) = shared;
+      made(states[thread].halves) = shared;
   }
   ++time;
 }
@@ -132,6 +151,8 @@ void BlockClocks::syncBlock() {
   for (Thread &state : states) {
     kvc::sim::join(grid, state.grid);
     state.grid.clear();
+    if (state.times && state.times->size() > count)
+      ::join(copies, {state.times->begin() + count, state.times->end()});
     state.times.reset();
     if (state.halves)
       halves.join(*state.halves);
@@ -148,9 +169,7 @@ void BlockClocks::syncBlock() {
 
 /// Of each thread of the block, with `own` for the thread itself.
 ThreadTimes BlockClocks::timesOf(uint32_t thread, Time own) const {
-  ThreadTimes times(count);
-  if (states[thread].times)
-    times.resize(states[thread].times->size());
+  ThreadTimes times(timesKnown(thread));
   for (uint32_t other = 0; other < times.size(); ++other)
     times[other] = known(thread, other);
   times[thread] = own;
@@ -164,7 +183,7 @@ GridKnowledge BlockClocks::gridOf(uint32_t thread, Time own) const {
   BlockKnowledge &here = all[number];
   here.floor = floorTime;
   if (states[thread].times) {
-    for (uint32_t other = 0; other < states[thread].times->size(); ++other)
+    for (uint32_t other = 0; other < count; ++other)
       if (known(thread, other) > floorTime)
         here.threads[other] = known(thread, other);
   } else {
@@ -174,11 +193,25 @@ GridKnowledge BlockClocks::gridOf(uint32_t thread, Time own) const {
         here.threads[first + lane] = warps[thread][lane];
   }
   here.threads[thread] = own;
+  for (uint32_t other = count; other < timesKnown(thread); ++other)
+    if (known(thread, other) > 0)
+      here.copies[other - count] = known(thread, other);
   return all;
 }
 
+/// At the fences of which a write may tell that is not the fences' own.
+Fenced BlockClocks::fencedOf(uint32_t thread, bool isWide) const {
+  Fenced fenced = halves.fenced;
+  if (const auto &mine = states[thread].halves)
+    fenced.join(mine->fenced);
+  if (!isWide)
+    fenced.wide.clear();
+  return fenced;
+}
+
 Message BlockClocks::release(uint32_t thread) {
-  Message message{timesOf(thread, time), gridOf(thread, time)};
+  Message message{timesOf(thread, time), gridOf(thread, time),
+                  fencedOf(thread, true)};
   if (states[thread].halves)
     message.halves = *states[thread].halves;
   ++time;
@@ -197,81 +230,110 @@ void BlockClocks::acquire(uint32_t thread, const Message &message) {
     return;
   heardAny = true;
   Thread &state = states[thread];
-  if (!message.times.empty()) {
+  auto timesFor = [&](size_t size) -> ThreadTimes & {
     if (!state.times)
       state.times = std::make_unique<ThreadTimes>(count, 0);
-    ::join(*state.times, message.times);
-  }
+    if (state.times->size() < size)
+      state.times->resize(size, 0);
+    return *state.times;
+  };
+  if (!message.times.empty())
+    ::join(timesFor(count), message.times);
   kvc::sim::join(state.grid, message.grid);
   if (!message.halves.isEmpty())
-    halvesOf(thread).join(message.halves);
+    made(state.halves).join(message.halves);
+  hearFenced(thread, message);
   // What others tell of this block belongs to the times of its threads.
   const auto own = state.grid.find(number);
   if (own == state.grid.end())
     return;
-  if (!state.times)
-    state.times = std::make_unique<ThreadTimes>(count, 0);
-  if (own->second.end() > count)
-    state.times->resize(size_t(2) * count, 0);
-  for (uint32_t other = 0; other < state.times->size(); ++other) {
-    Time &time = (*state.times)[other];
-    time = std::max(time, own->second.of(other));
-  }
+  const BlockKnowledge &told = own->second;
+  ThreadTimes &times = timesFor(told.copies.empty() ? count : 2 * count);
+  for (uint32_t other = 0; other < count; ++other)
+    times[other] = std::max(times[other], told.of(other));
+  for (const auto &[other, at] : told.copies)
+    times[count + other] = std::max(times[count + other], at);
   state.grid.erase(own);
 }
 
-void BlockClocks::fence(uint32_t thread, bool isWide) {
+void BlockClocks::fence(uint32_t thread, const FenceKind &kind) {
+  Thread &state = states[thread];
   Message heard;
-  auto take = [&](GridKnowledge &from) {
+  auto take = [&](GridKnowledge &from, bool forgets) {
     // Fences of the block alone order nothing with others.
-    if (isWide)
+    if (kind.isWide)
       kvc::sim::join(heard.grid, from);
-    else if (const auto own = from.find(number); own != from.end())
-      heard.grid[number].join(own->second);
+    else if (const auto here = from.find(number); here != from.end())
+      heard.grid[number].join(here->second);
+    if (forgets)
+      kind.isWide ? from.clear() : void(from.erase(number));
   };
-  take(halves.heard);
-  if (states[thread].halves) {
-    GridKnowledge &mine = states[thread].halves->heard;
-    take(mine);
-    isWide ? mine.clear() : void(mine.erase(number));
+  if (kind.acquires && state.own)
+    take(state.own->heard, true);
+  if (kind.isSequential) {
+    take(halves.heard, false);
+    if (state.halves)
+      take(state.halves->heard, true);
   }
   acquire(thread, heard);
+  if (!kind.releases)
+    return;
   // What was known at an earlier fence is known at this one.
-  GridKnowledge now = gridOf(thread, time);
-  FenceHalves &mine = halvesOf(thread);
-  mine.fenced = now[number];
-  if (isWide)
-    mine.fencedWide = std::move(now);
+  const GridKnowledge now = gridOf(thread, time);
+  auto keep = [&](Fenced &fenced) {
+    fenced.here = now.at(number);
+    if (kind.isWide)
+      fenced.wide = now;
+  };
+  keep(made(state.own).fenced);
+  if (kind.isSequential)
+    keep(made(state.halves).fenced);
   ++time;
 }
 
 Message BlockClocks::relaxedRelease(uint32_t thread, bool isWide) const {
   Message message;
-  BlockKnowledge fenced = halves.fenced;
-  if (const auto &mine = states[thread].halves)
-    fenced.join(mine->fenced);
-  if (fenced.isEmpty())
+  message.fenced = fencedOf(thread, isWide);
+  const auto &own = states[thread].own;
+  if (!own || own->fenced.isEmpty())
     return message;
-  message.times.resize(fenced.end() > count ? size_t(2) * count : count);
-  for (uint32_t other = 0; other < message.times.size(); ++other)
-    message.times[other] = fenced.of(other);
-  if (!isWide)
-    return message;
-  message.grid = halves.fencedWide;
-  if (const auto &mine = states[thread].halves)
-    kvc::sim::join(message.grid, mine->fencedWide);
+  const BlockKnowledge &here = own->fenced.here;
+  message.times.resize(here.copies.empty() ? count : 2 * count);
+  for (uint32_t other = 0; other < count; ++other)
+    message.times[other] = here.of(other);
+  for (const auto &[other, at] : here.copies)
+    message.times[count + other] = at;
+  if (isWide)
+    message.grid = own->fenced.wide;
   return message;
 }
 
 void BlockClocks::relaxedAcquire(uint32_t thread, const Message &message) {
   if (message.isEmpty())
     return;
-  GridKnowledge &heard = halvesOf(thread).heard;
+  hearFenced(thread, message);
+  if (message.times.empty() && message.grid.empty())
+    return;
+  GridKnowledge &heard = made(states[thread].own).heard;
   kvc::sim::join(heard, message.grid);
   if (message.times.empty())
     return;
   BlockKnowledge &here = heard[number];
-  for (uint32_t other = 0; other < message.times.size(); ++other)
+  for (uint32_t other = 0; other < count; ++other)
     if (message.times[other] > std::max(floorTime, here.of(other)))
       here.threads[other] = message.times[other];
+  for (uint32_t other = count; other < message.times.size(); ++other)
+    if (message.times[other] > 0)
+      here.copies[other - count] =
+          std::max(here.copies[other - count], message.times[other]);
+}
+
+/// Waits for a fence.sc, of this thread or of one behind a barrier.
+void BlockClocks::hearFenced(uint32_t thread, const Message &message) {
+  if (message.fenced.isEmpty())
+    return;
+  GridKnowledge &heard = made(states[thread].halves).heard;
+  kvc::sim::join(heard, message.fenced.wide);
+  if (!message.fenced.here.isEmpty())
+    heard[number].join(message.fenced.here);
 }

@@ -13,10 +13,13 @@
 //
 // A fence is one half of what orders: a relaxed write after it tells what was
 // known at the fence; a fence after a relaxed read learns what the read heard.
-// Barriers hand on halves, so that another thread may do the rest.
+// Both halves are of one thread, but for fence.sc and membar: all of these come
+// one after the other, so that barriers may lie between a fence and its write,
+// or a read and its fence, if both sides have such fences.
 //
 // Copies that an mbarrier tells of have times of their own, one for each thread
-// that issues them: those behind the threads'.
+// that issues them. Only who has heard of the mbarrier knows of them, or who
+// met somebody who has: a barrier alone does not wait for copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,11 +44,10 @@ using ThreadTimes = std::vector<Time>;
 struct BlockKnowledge {
   Time floor = 0;
   std::map<uint32_t, Time> threads; ///< Later than the floor.
+  std::map<uint32_t, Time> copies;  ///< Of each thread.
 
-  bool isEmpty() const { return floor == 0 && threads.empty(); }
-  /// One more than the last thread beyond the floor.
-  uint32_t end() const {
-    return threads.empty() ? 0 : threads.rbegin()->first + 1;
+  bool isEmpty() const {
+    return floor == 0 && threads.empty() && copies.empty();
   }
   void join(const BlockKnowledge &other);
   Time of(uint32_t thread) const;
@@ -54,12 +56,19 @@ struct BlockKnowledge {
 using GridKnowledge = std::map<uint64_t, BlockKnowledge>;
 void join(GridKnowledge &to, const GridKnowledge &from);
 
+/// What was known at a fence.
+struct Fenced {
+  BlockKnowledge here; ///< Of the block itself, at any fence,
+  GridKnowledge wide;  ///< and of all blocks at a wide one.
+  bool isEmpty() const { return here.isEmpty() && wide.empty(); }
+  void join(const Fenced &other);
+};
+
 /// What fences began or have yet to end.
 struct FenceHalves {
-  BlockKnowledge fenced;    ///< Of the block itself, at any fence,
-  GridKnowledge fencedWide; ///< and of all blocks at a wide one.
-  GridKnowledge heard;      ///< By relaxed reads, until a fence.
-  bool isEmpty() const;
+  Fenced fenced;
+  GridKnowledge heard; ///< By relaxed reads, until a fence.
+  bool isEmpty() const { return fenced.isEmpty() && heard.empty(); }
   void join(const FenceHalves &other);
 };
 
@@ -68,11 +77,19 @@ struct FenceHalves {
 struct Message {
   ThreadTimes times = {};
   GridKnowledge grid = {};
-  FenceHalves halves = {}; ///< By barriers of the block alone.
+  Fenced fenced = {};      ///< At fence.sc, for those that have one, too.
+  FenceHalves halves = {}; ///< By threads of the block to each other.
   bool isEmpty() const {
-    return times.empty() && grid.empty() && halves.isEmpty();
+    return times.empty() && grid.empty() && fenced.isEmpty() &&
+           halves.isEmpty();
   }
   void join(const Message &other);
+};
+
+struct FenceKind {
+  bool isWide;       ///< Of the whole device, not of the block.
+  bool isSequential; ///< fence.sc
+  bool acquires, releases;
 };
 
 class BlockClocks {
@@ -97,29 +114,34 @@ public:
   void syncWarp(uint32_t warp, LaneMask members);
   /// All threads that live have come to a barrier.
   void syncBlock();
-  /// All that a thread knows and did, for a barrier that not all come to. What
-  /// it does afterwards is not part of that: the time goes on.
+  /// All that a thread knows and did: what a release tells, or a barrier that
+  /// not all come to. What it does afterwards is no part: the time goes on.
   Message release(uint32_t thread);
   /// A time for what a thread's copy brings, and who knows of it.
   Time arrive(uint32_t thread, Message &message);
   void acquire(uint32_t thread, const Message &message);
 
-  /// A fence, of the whole device or of the block: later relaxed writes
-  /// release what came before, and what relaxed reads heard is acquired.
-  void fence(uint32_t thread, bool isWide);
+  /// Later relaxed writes release what came before a fence, and what relaxed
+  /// reads heard is acquired.
+  void fence(uint32_t thread, const FenceKind &kind);
   /// What a relaxed write after a fence tells: nothing without one.
   Message relaxedRelease(uint32_t thread, bool isWide) const;
   void relaxedAcquire(uint32_t thread, const Message &message);
 
 private:
   struct Thread {
-    std::unique_ptr<ThreadTimes> times;  ///< If more than floor and warp.
-    GridKnowledge grid;                  ///< More than the block's.
-    std::unique_ptr<FenceHalves> halves; ///< Beside the block's.
+    std::unique_ptr<ThreadTimes> times; ///< If more than floor and warp.
+    GridKnowledge grid;                 ///< More than the block's.
+    std::unique_ptr<FenceHalves> own;   ///< Of whatever fences.
+    /// Of fence.sc, which barriers hand on; beside the block's.
+    std::unique_ptr<FenceHalves> halves;
   };
-  FenceHalves &halvesOf(uint32_t thread);
 
   Time known(uint32_t thread, uint32_t other) const;
+  /// Threads, and copies behind them if `thread` knows of any.
+  uint32_t timesKnown(uint32_t thread) const;
+  Fenced fencedOf(uint32_t thread, bool isWide) const;
+  void hearFenced(uint32_t thread, const Message &message);
   ThreadTimes timesOf(uint32_t thread, Time own) const;
   GridKnowledge gridOf(uint32_t thread, Time own) const;
 
@@ -131,6 +153,7 @@ private:
   std::vector<Thread> states;
   GridKnowledge grid; ///< That all threads have.
   FenceHalves halves; ///< The same.
+  ThreadTimes copies; ///< That all know of; may be empty.
 };
 
 } // namespace kvc::sim

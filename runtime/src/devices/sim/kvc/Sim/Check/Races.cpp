@@ -120,7 +120,7 @@ RaceMemory::Order RaceMemory::orderOf(const BlockClocks &clocks,
                                       const AccessRecord &earlier,
                                       const AccessRecord &now) const {
   const bool isHere = earlier.block == now.block;
-  if (isHere && earlier.time <= clocks.floor())
+  if (isHere && !earlier.isCopy && earlier.time <= clocks.floor())
     return Order::Yes;
   auto knows = [&](unsigned lane, unsigned other) {
     const uint32_t mine = now.warp * kLanes + lane;
@@ -165,14 +165,19 @@ static bool areStrong(const AccessRecord &a, const AccessRecord &b) {
 
 /// Whether all that race with `earlier` race with `now`, which follows it.
 static bool standsFor(const AccessRecord &now, const AccessRecord &earlier) {
-  return now.strength == Strength::Weak ||
-         (now.strength <= earlier.strength && now.block == earlier.block);
+  return now.isConstant >= earlier.isConstant &&
+         (now.strength == Strength::Weak ||
+          (now.strength <= earlier.strength && now.block == earlier.block));
 }
 
 RaceMemory::Order RaceMemory::racesWith(const BlockClocks &clocks,
                                         const AccessRecord &earlier,
                                         const AccessRecord &now) const {
-  if (earlier.lanes == 0 || areStrong(earlier, now))
+  if (earlier.lanes == 0)
+    return Order::No;
+  if (earlier.isConstant || now.isConstant)
+    return Order::Yes;
+  if (areStrong(earlier, now))
     return Order::No;
   switch (orderOf(clocks, earlier, now)) {
   case Order::Yes:
@@ -196,7 +201,8 @@ bool RaceMemory::addReader(const BlockClocks &clocks, Cell &cell,
   auto join = [&](AccessRecord &other) {
     if (other.lanes != 0 && other.block == record.block &&
         other.warp == record.warp && other.time == record.time &&
-        other.at == record.at && other.strength == record.strength) {
+        other.at == record.at && other.strength == record.strength &&
+        other.isConstant == record.isConstant) {
       if (other.step != record.step ||
           (record.step != 0 && other.lanes != record.lanes))
         return Order::Mixed;

@@ -46,6 +46,8 @@ struct AccessRecord {
   uint8_t step = 0;
   /// What a copy brought: whoever knows of its thread need not know of it.
   bool isCopy = false;
+  /// ld.global.nc: nobody may write, in whatever order.
+  bool isConstant = false;
 };
 static_assert(sizeof(AccessRecord) == 32);
 

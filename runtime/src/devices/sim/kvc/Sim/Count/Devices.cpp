@@ -78,17 +78,14 @@ std::optional<PtxasReport> kvc::sim::readPtxas(std::string_view output,
 
 Occupancy kvc::sim::occupancyOf(const DeviceModel &device,
                                 const LaunchInfo &launch, unsigned registers) {
-  auto roundUp = [](uint64_t value, uint64_t step) {
-    return (value + step - 1) / step * step;
-  };
   const uint64_t warps =
-      std::max<uint64_t>(roundUp(launch.block.count(), kLanes) / kLanes, 1);
+      std::max<uint64_t>(alignedTo(launch.block.count(), kLanes) / kLanes, 1);
   // Warps get registers one of four schedulers at a time.
   const uint64_t ofWarp =
-      roundUp(uint64_t(std::max(registers, 1u)) * kLanes, kRegistersStep);
+      alignedTo(uint64_t(std::max(registers, 1u)) * kLanes, kRegistersStep);
   const uint64_t warpsByRegisters = kRegisters / ofWarp / 4 * 4;
   // The device keeps 1 KiB of each block for itself.
-  const uint64_t shared = roundUp(launch.sharedBytes, 128) + kKilo;
+  const uint64_t shared = alignedTo(launch.sharedBytes, 128) + kKilo;
   const std::pair<uint64_t, std::string_view> limits[] = {
       {device.blocks, "blocks"},
       {device.warps / warps, "warps"},

@@ -6,6 +6,8 @@
 
 #include "kvc/Sim/Decode/FunctionDecoder.h"
 
+#include "kvc/Sim/Syntax/Types.h"
+
 #include <algorithm>
 
 using namespace kvc::sim;
@@ -17,10 +19,6 @@ bool kvc::sim::decodeFunction(ProgramBuilder &builder, uint32_t owner,
   const Function &syntax =
       builder.symbols.module().functions[function.indexInModule];
   return FunctionDecoder(builder, owner, syntax, function).run();
-}
-
-static uint64_t alignedTo(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
 }
 
 bool FunctionDecoder::run() {

@@ -6,13 +6,11 @@
 
 #include "kvc/Sim/Decode/ProgramBuilder.h"
 
+#include "kvc/Sim/Syntax/Types.h"
+
 #include <algorithm>
 
 using namespace kvc::sim;
-
-static uint64_t alignedTo(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
 
 /// Patterns of less than 64 bits are kept in their own rows.
 static uint64_t cut(uint64_t bits, unsigned width) {

@@ -112,8 +112,21 @@ void runCopy(Warp &warp, const Step &step, LaneMask lanes) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     bytes[lane] = form.bytes;
     sourceBytes[lane] = ignored >> lane & 1 ? 0
-                        : sizes             ? std::min(sizes[lane], form.bytes)
+                        : sizes             ? sizes[lane]
                                             : form.bytes;
+  }
+  LaneMask tooLarge = 0;
+  eachLane(lanes, [&](unsigned lane) {
+    tooLarge |= LaneMask(sourceBytes[lane] > form.bytes) << lane;
+  });
+  if (tooLarge != 0) {
+    const auto lane = unsigned(std::countr_zero(tooLarge));
+    warp.fault(Fault::Kind::Unsupported, tooLarge,
+               "cp.async: expected at most the " + std::to_string(form.bytes) +
+                   " bytes that it copies, got a source of " +
+                   std::to_string(sourceBytes[lane]) + ", in " +
+                   warp.nameOfLane(lane));
+    return;
   }
   Resolved to, from;
   if (!resolve(warp, form.to, o[0], lanes, to) ||

@@ -95,6 +95,8 @@ void runAtomic(Warp &warp, const Step &step, LaneMask lanes) {
         reinterpret_cast<RowWord *>(warp.row(o[i]))[lane] = old;
     }
   });
+  if (form.returns)
+    warp.ask();
 }
 
 /// exch and cas of 128 bits.
@@ -117,6 +119,7 @@ void runAtomicLong(Warp &warp, const Step &step, LaneMask lanes) {
     if (o[0] != kNoOperand)
       reinterpret_cast<Long *>(warp.row(o[0]))[lane] = old;
   });
+  warp.ask();
 }
 
 } // namespace

@@ -14,6 +14,7 @@ namespace {
 struct MoveForm {
   AccessForm access;
   uint32_t vector = 1;
+  bool asks = false; ///< A load of what others write meanwhile.
 };
 
 /// What a value is in memory, and in its register: narrow registers have zeros
@@ -52,6 +53,8 @@ void runLoad(Warp &warp, const Step &step, LaneMask lanes) {
     if (step.operands[i] != kNoOperand)
       loadElement<Stored, Register>(warp, step.operands[i], lanes, resolved,
                                     i * sizeof(Stored));
+  if (form.asks) [[unlikely]]
+    warp.ask();
 }
 
 /// base, offset, {s, ..}, ..
@@ -182,6 +185,7 @@ bool bindMove(Binding &binding, bool isLoad) {
                              isLoad ? MemoryAccess::Kind::Read
                                     : MemoryAccess::Kind::Write,
                              bytes * form.vector);
+  form.asks = isLoad && form.access.order != MemoryOrder::Weak;
   auto handlerFor = [&](size_t element) {
     const Slot slot = binding.slots[first + element];
     const unsigned bits = slot.isNothing() ? bitsOf(type) : slot.bits();

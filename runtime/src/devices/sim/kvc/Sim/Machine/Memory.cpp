@@ -7,6 +7,7 @@
 #include "kvc/Sim/Machine/Memory.h"
 
 #include "kvc/Sim/Machine/Observer.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,10 +21,6 @@ std::string kvc::sim::hex(uint64_t value) {
   std::snprintf(buffer, sizeof(buffer), "0x%llx",
                 static_cast<unsigned long long>(value));
   return buffer;
-}
-
-static uint64_t alignedTo(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
 }
 
 uint64_t Memory::allocate(uint64_t bytes, std::string name) {

@@ -145,6 +145,12 @@ public:
                      Wait wait = Wait::Members);
   /// The lanes stop until the block's barrier lets them go on.
   void waitAtBarrier(LaneMask lanes, uint32_t id);
+  /// An access that asks what others did: who asks often lets them run.
+  void ask() {
+    constexpr uint32_t often = 64;
+    if (++asked % often == 0 && signal == Signal::None)
+      signal = Signal::Yield;
+  }
   /// Lets lanes go on that wait at the barrier.
   void release(uint32_t id);
   bool isReady() const;
@@ -162,6 +168,7 @@ public:
   bool mustPick = false; ///< Parts may meet before the next block begins.
   uint64_t turns = 0;    ///< Blocks that the running part began, others ready.
   uint64_t stepsRun = 0;
+  uint32_t asked = 0;
   std::vector<Part> parts; ///< Others than the running one.
   WarpInfo info;
   /// Of cp.async and of cp.async.bulk, 32 lanes each; made when needed.

@@ -7,6 +7,7 @@
 #include "kvc/Sim/Machine/Worker.h"
 
 #include "kvc/Sim/Machine/Scheduler.h"
+#include "kvc/Sim/Syntax/Types.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,10 +22,6 @@ static constexpr uint64_t kRandomTurn = 256;
 /// Waits for mbarriers with nothing else between, after which nothing is
 /// expected any more.
 static constexpr uint64_t kVainWaits = uint64_t(1) << 19;
-
-static uint64_t alignedTo(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
 
 Worker::Worker(const ExecutableKernel &kernel, const LaunchOptions &options,
                Memory &memory, const std::vector<uint8_t> &constants)

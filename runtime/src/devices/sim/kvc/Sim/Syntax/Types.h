@@ -57,6 +57,11 @@ bool fits(Type used, Type held);
 /// The same for ld, st and cvt, whose registers may be wider.
 bool fitsWider(Type used, Type held);
 
+/// The first multiple of `align` that is not below `value`.
+constexpr uint64_t alignedTo(uint64_t value, uint64_t align) {
+  return (value + align - 1) / align * align;
+}
+
 } // namespace kvc::sim
 
 #endif // KVC_SIM_SYNTAX_TYPES_H
