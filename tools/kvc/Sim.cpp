@@ -303,8 +303,9 @@ void kvc::addSimCommand(CLI::App &app) {
   addTexts(command, "--arg", options->arguments, "ARG..",
            "One for each parameter, in order: i32:5, f32:1.5 or a number of "
            "the parameter's type, bytes:HEX, IN.safetensors:NAME, "
-           "inout:IN.safetensors:NAME, out:f32[1024], zeros:f32[1024] or "
-           "random:f32[1024], whose values do not depend on --seed.");
+           "inout:IN.safetensors:NAME, out:f32[1024], zeros:f32[1024], "
+           "random:f32[1024] or random:7:f32[1024], other values by a seed of "
+           "their own, which is not --seed.");
   addFile(command, "--output", options->output,
           "Write inout, out, zeros and random memory here, as safetensors: "
           "argN, N the argument's number from 0.");

@@ -164,10 +164,24 @@ public:
     return result;
   }
 
+  /// N of random:N:TYPE[ELEMENTS], if there is one.
+  std::optional<uint64_t> seed() const {
+    const size_t colon = parts.rest.find(':');
+    if (parts.kind != Kind::Random || colon == parts.rest.npos)
+      return std::nullopt;
+    uint64_t number = 0;
+    const char *first = parts.rest.data(), *last = first + colon;
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error != std::errc() || end != last)
+      fail("random:SEED:TYPE[ELEMENTS] with a seed of 64 bits");
+    return number;
+  }
+
   /// TYPE[ELEMENTS] of memory.
   std::pair<DType, int64_t> memory() const {
     constexpr int64_t most = int64_t(1) << 40;
-    const std::string_view rest = parts.rest;
+    const std::string_view rest =
+        seed() ? parts.rest.substr(parts.rest.find(':') + 1) : parts.rest;
     const size_t open = rest.find('[');
     const std::optional<DType> type = typeNamed(rest.substr(0, open));
     if (!type)
@@ -332,7 +346,7 @@ std::optional<SimBuffer> makeBuffer(const Argument &argument,
     checkMemory(argument, size);
     bytes.resize(size);
     if (kind == Kind::Random)
-      RandomValues(buffer.dtype, number).fill(bytes);
+      RandomValues(buffer.dtype, argument.seed().value_or(number)).fill(bytes);
   }
   buffer.address = memory.allocate(bytes.size(), buffer.param);
   if (buffer.address == 0)

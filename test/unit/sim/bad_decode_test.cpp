@@ -121,6 +121,10 @@ const Bad kOperands[] = {
     {"IntegerForFraction", "add.f32 %f0, %f1, 1;",
      "13:19: add.f32: expected a register or constant of type .f32, got an "
      "integer"},
+    {"IntegerTooLarge", "add.s32 %r0, %r1, 0x1ffffffff;",
+     "13:19: add.s32: expected an integer of 32 bits, got 8589934591"},
+    {"IntegerTooSmall", "mov.u16 %h0, -32769;",
+     "13:14: mov.u16: expected an integer of 16 bits, got -32769"},
     {"ConstantForHalf", "add.f16 %h0, %h1, 1.0;",
      "13:19: add.f16: expected a register of type .f16, got a fraction"},
     {"PredicateAsValue", "add.s32 %r0, %r1, %p0;",

@@ -124,6 +124,14 @@ TEST(ConstantTest, PatternsOfTypes) {
   EXPECT_EQ(patternOf(minusOne, Type::Pred), 1u);
   EXPECT_EQ(patternOf(minusOne, Type::F32), std::nullopt);
   EXPECT_EQ(patternOf(minusOne, Type::B128), std::nullopt);
+  EXPECT_EQ(patternOf(Constant::integer(255), Type::S8), 0xFFu);
+  EXPECT_EQ(patternOf(Constant::integer(-128), Type::U8), 0x80u);
+  EXPECT_EQ(patternOf(Constant::unsignedInteger(~uint64_t(0)), Type::U8),
+            0xFFu);
+  EXPECT_EQ(patternOf(Constant::integer(256), Type::U8), std::nullopt);
+  EXPECT_EQ(patternOf(Constant::integer(-129), Type::S8), std::nullopt);
+  EXPECT_EQ(patternOf(Constant::integer(int64_t(1) << 32), Type::B32),
+            std::nullopt);
   const Constant half = Constant::real(0.5);
   EXPECT_EQ(patternOf(half, Type::F32), 0x3F000000u);
   EXPECT_EQ(patternOf(half, Type::B64), std::bit_cast<uint64_t>(0.5));

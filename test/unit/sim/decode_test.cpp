@@ -35,7 +35,7 @@ TEST(DecodeTest, RegistersAndConstants) {
   EXPECT_EQ(slotsOf("add.f32 %f0, %f1, 0.5;"), "*%f0 %f1 #3f000000");
   EXPECT_EQ(slotsOf("add.f64 %fd0, %fd1, 0f3F800000;"),
             "*%fd0 %fd1 #3ff0000000000000");
-  EXPECT_EQ(slotsOf("add.u16 %h0, %h1, 0x12345;"), "*%h0 %h1 #2345");
+  EXPECT_EQ(slotsOf("add.u16 %h0, %h1, -2;"), "*%h0 %h1 #fffe");
   EXPECT_EQ(slotsOf("mul.wide.s32 %rd0, %r0, -4;"), "*%rd0 %r0 #fffffffc");
   EXPECT_EQ(slotsOf("mad.wide.u16 %r0, %h0, 2, %r1;"), "*%r0 %h0 #2 %r1");
   EXPECT_EQ(slotsOf("shl.b64 %rd0, %rd1, %r1;"), "*%rd0 %rd1 %r1");

@@ -500,14 +500,16 @@ TEST_F(CheckTest, BulkCopiesOfUnwrittenMemoryAreFound) {
   const std::string copy =
       "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\n"
       "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+  const std::string write = "st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\n"
+                            "fence.proxy.async;\n";
   expectOne(Kind::Init, {"what it copies", "\"s\""}, copy, {1}, {1});
-  expectNone("st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\n" + copy, {1},
-             {1});
-  expectOne(Kind::Init, {"its size"},
-            "st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\nadd.u32 %r9, %r20, "
-            "16;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], "
-            "%r9;\n",
-            {1}, {1});
+  expectNone(write + copy, {1}, {1});
+  expectOne(
+      Kind::Init, {"its size"},
+      write + "add.u32 %r9, %r20, "
+              "16;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], "
+              "%r9;\n",
+      {1}, {1});
 }
 
 TEST_F(CheckTest, ShufflesFromLanesThatAreNoMembersAreUndefined) {

@@ -214,12 +214,46 @@ TEST_F(OrderTest, CopiesHaveTimesOfTheirOwn) {
   EXPECT_FALSE(clocks.knows(40, 64 + 4, time));
 }
 
+TEST_F(OrderTest, BulkCopiesReadWhatAProxyFenceLiesBehind) {
+  const auto body = [](const std::string &before, const std::string &after) {
+    return kWrite + before +
+           "bar.sync 0;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra "
+           "E;\n" +
+           after +
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n"
+           "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nE: ret;";
+  };
+  const std::string fence = "fence.proxy.async.shared::cta;\n";
+  // Of the threads that wrote or of the one that copies.
+  expectNone(body(fence, ""));
+  expectNone(body("", fence));
+  expectNone(body("", "fence.proxy.async;\n"));
+  expectAlways(Kind::Race, body("", ""));
+  expectOne(Kind::Race, {"no fence.proxy.async lies in between"}, body("", ""));
+  expectAlways(Kind::Race, body("", "fence.proxy.async.global;\n"));
+  expectAlways(Kind::Race, body("", "fence.sc.gpu;\n"));
+  expectAlways(
+      Kind::Race,
+      body("setp.ge.u32 %p1, %r0, 32;\n@%p1 bra K;\n" + fence + "K:\n", ""));
+  // What a copy brought needs none.
+  expectNone(
+      "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra E;\n"
+      "mbarrier.init.shared.b64 [%r1+2048], 1;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 %rd8, [%r1+2048], 256;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%r1], [%rd0], 256, [%r1+2048];\n"
+      "W: mbarrier.test_wait.parity.shared.b64 %p1, [%r1+2048], 0;\n"
+      "@!%p1 bra W;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n"
+      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+      "E: ret;");
+}
+
 TEST_F(OrderTest, WhatIsReadAsConstantMustNotBeWritten) {
   const std::string load = "ld.global.nc.b32 %r6, [%rd3];\n";
   const std::string store = "st.global.b32 [%rd3], %r0;\n";
   expectNone(load + load);
-  expectOne(Kind::Race,
-            {"reads \"a\"", "what .nc reads must not be written"},
+  expectOne(Kind::Race, {"reads \"a\"", "what .nc reads must not be written"},
             store + load);
   expectAlways(Kind::Race, load + store);
   expectAlways(Kind::Race, store + "bar.sync 0;\n" + load);

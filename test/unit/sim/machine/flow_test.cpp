@@ -473,6 +473,39 @@ TEST(MachineFlowTest, TheFirstBlockThatFailsIsTold) {
   }
 }
 
+/// Counts blocks that are at work at once.
+class AtOnceObserver : public Observer {
+public:
+  void onBlock(uint64_t) override { most = std::max(most, ++now); }
+  void onBlockEnd(uint64_t) override { --now; }
+  uint64_t now = 0, most = 0;
+};
+
+TEST(MachineFlowTest, OnlyBlocksThatMayTalkTakeTurns) {
+  auto atOnce = [](const std::string &access) {
+    AtOnceObserver observer;
+    Device device(moduleOf(".shared .b32 s;\nmov.u32 %r1, 0;\n" + access),
+                  &observer);
+    const uint64_t out = device.buffer(std::vector<uint32_t>(32));
+    device.mustRun("k", {5}, {1}, out);
+    return observer.most;
+  };
+  for (const std::string access :
+       {"atom.global.add.u32 %r1, [%rd1], 1;", "atom.add.u32 %r1, [%rd1], 1;",
+        "red.global.add.u32 [%rd1], 1;", "ld.volatile.global.u32 %r1, [%rd1];",
+        "ld.relaxed.gpu.global.u32 %r1, [%rd1];",
+        "ld.acquire.gpu.u32 %r1, [%rd1];",
+        "st.volatile.global.u32 [%rd1], %r1;",
+        "st.relaxed.sys.u32 [%rd1], %r1;",
+        "st.release.gpu.global.u32 [%rd1], %r1;"})
+    EXPECT_EQ(atOnce(access), 5u) << access;
+  for (const std::string access :
+       {"", "ld.global.u32 %r1, [%rd1];", "ld.global.nc.u32 %r1, [%rd1];",
+        "membar.gl;", "atom.shared.exch.b32 %r1, [s], 1;",
+        "st.volatile.shared.u32 [s], %r1;"})
+    EXPECT_EQ(atOnce(access), 1u) << access;
+}
+
 /// Has no memory left for a block.
 class FullObserver : public Observer {
 public:

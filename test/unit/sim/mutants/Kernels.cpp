@@ -56,6 +56,13 @@ Words lastBlock(const Words &input) {
   return sumsBy(input, 1, [](size_t) { return 0; });
 }
 
+Words relay(const Words &input) {
+  Words output(64);
+  for (size_t i = 0; i < 64; ++i)
+    output[i] = 3 * input[i ^ 33];
+  return output;
+}
+
 Words handOver(const Words &input) {
   return sumsBy(input, 32, [](size_t i) { return i % 32 ^ 5; });
 }
@@ -123,6 +130,7 @@ std::vector<MutantKernel> kvc::test::mutantKernels() {
       {"transpose", "", {1}, {64}, randomWords(128), 128, transpose},
       {"pipeline", "", {1}, {64}, randomWords(64 * 5), 64, pipeline},
       {"last_block", "", {4}, {32}, randomWords(128), 1, lastBlock},
+      {"relay", "", {2}, {64}, randomWords(64), 64, relay},
       {"warps", "", {1}, {64}, randomWords(50), 64, warps},
       {"halves", "", {1}, {64}, randomWords(45), 2, halves},
       {"histogram", "", {2}, {64}, randomWords(128), 64, histogram},

@@ -161,6 +161,15 @@ void Checker::onStep(const WarpInfo &warp, uint32_t at, LaneMask active,
       });
       break;
     }
+    case Family::FenceProxy: {
+      const Modifiers &modifiers = launch.program->modifiersOf(inst);
+      // That of global memory alone lets no copy see shared memory.
+      if (modifiers.has(Word::Async) && !modifiers.has(Word::Global))
+        eachLane(lanes, [&](unsigned lane) {
+          state.clocks.fenceProxy(warp.warp * kLanes + lane);
+        });
+      break;
+    }
     case Family::CpAsyncCommit:
     case Family::CpBulkCommit:
       eachLane(lanes, [&](unsigned lane) {

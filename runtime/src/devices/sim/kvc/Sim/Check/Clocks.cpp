@@ -76,6 +76,7 @@ void Message::join(const Message &other) {
   kvc::sim::join(grid, other.grid);
   fenced.join(other.fenced);
   halves.join(other.halves);
+  ::join(proxied, other.proxied);
 }
 
 BlockClocks::BlockClocks(uint64_t block, uint32_t threads)
@@ -118,6 +119,7 @@ void BlockClocks::syncWarp(uint32_t warp, LaneMask members) {
   ThreadTimes times;
   GridKnowledge heard;
   FenceHalves shared;
+  ThreadTimes seen;
   for (LaneMask rest = members; rest != 0; rest &= rest - 1) {
     const uint32_t thread = first + uint32_t(std::countr_zero(rest));
     if (thread >= count)
@@ -130,6 +132,7 @@ void BlockClocks::syncWarp(uint32_t warp, LaneMask members) {
     kvc::sim::join(heard, states[thread].grid);
     if (states[thread].halves)
       shared.join(*states[thread].halves);
+    ::join(seen, states[thread].proxied);
   }
   for (LaneMask rest = members; rest != 0; rest &= rest - 1) {
     const uint32_t thread = first + uint32_t(std::countr_zero(rest));
@@ -142,6 +145,7 @@ void BlockClocks::syncWarp(uint32_t warp, LaneMask members) {
       states[thread].grid = heard;
     if (!shared.isEmpty())
       made(states[thread].halves) = shared;
+    states[thread].proxied = seen;
   }
   ++time;
 }
@@ -157,6 +161,8 @@ void BlockClocks::syncBlock() {
     if (state.halves)
       halves.join(*state.halves);
     state.halves.reset();
+    ::join(proxied, state.proxied);
+    state.proxied.clear();
   }
   // What all know by now is no longer half told.
   std::erase_if(halves.heard, [&](const auto &entry) {
@@ -214,6 +220,7 @@ Message BlockClocks::release(uint32_t thread) {
                   fencedOf(thread, true)};
   if (states[thread].halves)
     message.halves = *states[thread].halves;
+  message.proxied = states[thread].proxied;
   ++time;
   return message;
 }
@@ -243,6 +250,7 @@ void BlockClocks::acquire(uint32_t thread, const Message &message) {
   if (!message.halves.isEmpty())
     made(state.halves).join(message.halves);
   hearFenced(thread, message);
+  ::join(state.proxied, message.proxied);
   // What others tell of this block belongs to the times of its threads.
   const auto own = state.grid.find(number);
   if (own == state.grid.end())
@@ -294,6 +302,7 @@ void BlockClocks::fence(uint32_t thread, const FenceKind &kind) {
 Message BlockClocks::relaxedRelease(uint32_t thread, bool isWide) const {
   Message message;
   message.fenced = fencedOf(thread, isWide);
+  message.proxied = states[thread].proxied;
   const auto &own = states[thread].own;
   if (!own || own->fenced.isEmpty())
     return message;
@@ -312,6 +321,7 @@ void BlockClocks::relaxedAcquire(uint32_t thread, const Message &message) {
   if (message.isEmpty())
     return;
   hearFenced(thread, message);
+  ::join(states[thread].proxied, message.proxied);
   if (message.times.empty() && message.grid.empty())
     return;
   GridKnowledge &heard = made(states[thread].own).heard;
@@ -336,4 +346,16 @@ void BlockClocks::hearFenced(uint32_t thread, const Message &message) {
   kvc::sim::join(heard, message.fenced.wide);
   if (!message.fenced.here.isEmpty())
     heard[number].join(message.fenced.here);
+}
+
+void BlockClocks::fenceProxy(uint32_t thread) {
+  ThreadTimes now = timesOf(thread, time++);
+  now.resize(count);
+  ::join(states[thread].proxied, now);
+}
+
+bool BlockClocks::isProxied(uint32_t thread, uint32_t other, Time at) const {
+  const ThreadTimes &mine = states[thread].proxied;
+  return (other < proxied.size() && at <= proxied[other]) ||
+         (other < mine.size() && at <= mine[other]);
 }

@@ -79,9 +79,10 @@ struct Message {
   GridKnowledge grid = {};
   Fenced fenced = {};      ///< At fence.sc, for those that have one, too.
   FenceHalves halves = {}; ///< By threads of the block to each other.
+  ThreadTimes proxied = {};
   bool isEmpty() const {
     return times.empty() && grid.empty() && fenced.isEmpty() &&
-           halves.isEmpty();
+           halves.isEmpty() && proxied.empty();
   }
   void join(const Message &other);
 };
@@ -128,6 +129,11 @@ public:
   Message relaxedRelease(uint32_t thread, bool isWide) const;
   void relaxedAcquire(uint32_t thread, const Message &message);
 
+  /// fence.proxy.async: bulk copies that follow see what is known.
+  void fenceProxy(uint32_t thread);
+  /// Whether copies of `thread` see what thread `other` did at `at`.
+  bool isProxied(uint32_t thread, uint32_t other, Time at) const;
+
 private:
   struct Thread {
     std::unique_ptr<ThreadTimes> times; ///< If more than floor and warp.
@@ -135,6 +141,7 @@ private:
     std::unique_ptr<FenceHalves> own;   ///< Of whatever fences.
     /// Of fence.sc, which barriers hand on; beside the block's.
     std::unique_ptr<FenceHalves> halves;
+    ThreadTimes proxied; ///< Beside the block's.
   };
 
   Time known(uint32_t thread, uint32_t other) const;
@@ -153,7 +160,9 @@ private:
   std::vector<Thread> states;
   GridKnowledge grid; ///< That all threads have.
   FenceHalves halves; ///< The same.
-  ThreadTimes copies; ///< That all know of; may be empty.
+  // Of each thread, or empty:
+  ThreadTimes copies;  ///< that all know of,
+  ThreadTimes proxied; ///< up to which all copies see.
 };
 
 } // namespace kvc::sim

@@ -120,12 +120,17 @@ RaceMemory::Order RaceMemory::orderOf(const BlockClocks &clocks,
                                       const AccessRecord &earlier,
                                       const AccessRecord &now) const {
   const bool isHere = earlier.block == now.block;
-  if (isHere && !earlier.isCopy && earlier.time <= clocks.floor())
+  const bool needsProxy =
+      now.proxy == Proxy::AsyncRead && earlier.proxy == Proxy::Generic;
+  if (isHere && !earlier.isCopy && !needsProxy &&
+      earlier.time <= clocks.floor())
     return Order::Yes;
   auto knows = [&](unsigned lane, unsigned other) {
     const uint32_t mine = now.warp * kLanes + lane;
     const uint32_t others =
         earlier.warp * kLanes + other + (earlier.isCopy ? clocks.threads() : 0);
+    if (needsProxy && !clocks.isProxied(mine, others, earlier.time))
+      return false;
     return isHere ? clocks.knows(mine, others, earlier.time)
                   : clocks.knows(mine, earlier.block, others, earlier.time);
   };

@@ -31,6 +31,12 @@ enum class Strength : uint8_t {
   Device ///< for those of all blocks.
 };
 
+enum class Proxy : uint8_t {
+  Generic,
+  Async,    ///< A bulk copy's.
+  AsyncRead ///< Of shared memory: what threads wrote takes a fence.proxy.async.
+};
+
 /// One access of one thread, or of lanes of a warp at once.
 struct AccessRecord {
   uint64_t block = 0;
@@ -48,6 +54,7 @@ struct AccessRecord {
   bool isCopy = false;
   /// ld.global.nc: nobody may write, in whatever order.
   bool isConstant = false;
+  Proxy proxy = Proxy::Generic;
 };
 static_assert(sizeof(AccessRecord) == 32);
 

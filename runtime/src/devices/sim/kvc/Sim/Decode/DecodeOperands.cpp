@@ -395,6 +395,10 @@ bool FunctionDecoder::addSource(Pending &pending, const OperandForm &form,
                                (takesConstant ? "or constant " : "") +
                                "of type " + dotted(type);
   if (operand.kind == Kind::Number) {
+    if (const auto digits = tooLarge(operand.constant, type))
+      return fail(operand.at, what,
+                  "an integer of " + std::to_string(bitsOf(type)) + " bits",
+                  *digits);
     std::optional<uint64_t> bits = patternOf(operand.constant, type);
     if (!takesConstant || !bits)
       return fail(operand.at, what, expected, describe(operand));

@@ -101,6 +101,23 @@ Expected<Constant> kvc::sim::parseNumber(std::string_view text, Position at) {
   return Constant::real(value);
 }
 
+std::optional<std::string> kvc::sim::tooLarge(const Constant &constant,
+                                              Type type) {
+  const unsigned bits = bitsOf(type);
+  const TypeKind kind = kindOf(type);
+  const bool isInteger = kind == TypeKind::Bits || kind == TypeKind::Unsigned ||
+                         kind == TypeKind::Signed;
+  if (!isInteger || !constant.isInteger() || bits >= 64)
+    return std::nullopt;
+  const auto value = static_cast<int64_t>(constant.bits);
+  // All ones above a sign are those of a narrower negative number.
+  if (value >= -(int64_t(1) << (bits - 1)) && value < int64_t(1) << bits)
+    return std::nullopt;
+  return constant.kind == Constant::Kind::Unsigned
+             ? std::to_string(constant.bits)
+             : std::to_string(value);
+}
+
 std::optional<uint64_t> kvc::sim::patternOf(const Constant &constant,
                                             Type type) {
   const unsigned bits = bitsOf(type);
@@ -119,7 +136,7 @@ std::optional<uint64_t> kvc::sim::patternOf(const Constant &constant,
     [[fallthrough]];
   case TypeKind::Unsigned:
   case TypeKind::Signed:
-    if (!constant.isInteger() || bits > 64)
+    if (!constant.isInteger() || bits > 64 || tooLarge(constant, type))
       return std::nullopt;
     return constant.bits & mask;
   case TypeKind::Float:

@@ -46,9 +46,13 @@ struct Constant {
 Expected<Constant> parseNumber(std::string_view text, Position at);
 
 /// The pattern of `constant` where an instruction or an initialiser of type
-/// `type` stands; nothing where the type takes no such constant. Integers are
-/// cut to the type's size, floats rounded to it.
+/// `type` stands; nothing where the type takes no such constant. Integers have
+/// to fit, with a sign or without, floats are rounded to the type.
 std::optional<uint64_t> patternOf(const Constant &constant, Type type);
+
+/// The digits of an integer that is too large for a type of integers or bits.
+/// ptxas cuts it, as the ISA lets it: whoever wrote it meant something else.
+std::optional<std::string> tooLarge(const Constant &constant, Type type);
 
 } // namespace kvc::sim
 

@@ -223,6 +223,9 @@ bool Parser::readInitialValue(Variable &variable, uint64_t element) {
     }
   }
   if (value.symbol.text.empty()) {
+    if (const auto digits = tooLarge(value.value, variable.type))
+      return diagnosis.fail(
+          at, what, "an integer of " + std::to_string(bits) + " bits", *digits);
     if (!patternOf(value.value, variable.type))
       return diagnosis.fail(
           at, what, "a value of type ." + std::string(nameOf(variable.type)),
