@@ -108,6 +108,13 @@ TEST_F(OrderTest, OnlyFencesInOneOrderReachOverBarriers) {
                {2});
 }
 
+TEST_F(OrderTest, WhatManyFencesToldIsShared) {
+  // A million things to know of each word: no copy for each word and reader.
+  const std::string body = "membar.gl;\nbar.sync 0;\n"
+                           "atom.global.add.u32 %r5, [%rd3], 1;\n";
+  EXPECT_TRUE(check(body, {16}, {1024}).empty());
+}
+
 TEST_F(OrderTest, FencesOfMbarriersAreNoFencesOfTheDevice) {
   const std::string fence = "fence.mbarrier_init.release.cluster;\n";
   expectAlways(Kind::Race, oneTellsTheOther("", fence), {2});

@@ -226,10 +226,10 @@ void Checker::tell(BlockState &state, uint32_t thread,
                          access.order == MemoryOrder::AcqRel;
   Message message = isRelease ? state.clocks.release(thread)
                               : state.clocks.relaxedRelease(thread, isWide);
-  if (!isWide) {
+  if (isRelease)
+    message.fenced = state.clocks.fencesOf(thread, isWide);
+  if (!isWide)
     message.grid.clear();
-    message.fenced.wide.clear();
-  }
   const bool isUpdate = access.kind == MemoryAccess::Kind::Atomic;
   const bool isShared = access.space == MemorySpace::Shared;
   if (message.isEmpty()) {
@@ -243,7 +243,7 @@ void Checker::tell(BlockState &state, uint32_t thread,
     told.message = {};
   } else if (told.block != block) {
     told.message.times.clear();
-    told.message.fenced.here = {};
+    told.message.fenced.here.clear();
     told.message.halves = {};
   }
   told.block = block;

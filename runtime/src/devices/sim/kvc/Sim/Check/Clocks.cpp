@@ -55,20 +55,29 @@ static void join(ThreadTimes &to, const ThreadTimes &from) {
     to[i] = std::max(to[i], from[i]);
 }
 
-void Fenced::join(const Fenced &other) {
-  here.join(other.here);
-  kvc::sim::join(wide, other.wide);
+static void join(Fences &to, const Fences &from) {
+  for (const auto &[thread, fence] : from) {
+    FencePointer &mine = to[thread];
+    if (!mine || mine->time < fence->time)
+      mine = fence;
+  }
+}
+
+void FencesByScope::join(const FencesByScope &other) {
+  ::join(here, other.here);
+  ::join(wide, other.wide);
 }
 
 void FenceHalves::join(const FenceHalves &other) {
   fenced.join(other.fenced);
-  kvc::sim::join(heard, other.heard);
+  heard.join(other.heard);
 }
 
-static FenceHalves &made(std::unique_ptr<FenceHalves> &halves) {
-  if (!halves)
-    halves = std::make_unique<FenceHalves>();
-  return *halves;
+template <typename T>
+static T &made(std::unique_ptr<T> &pointer) {
+  if (!pointer)
+    pointer = std::make_unique<T>();
+  return *pointer;
 }
 
 void Message::join(const Message &other) {
@@ -164,13 +173,33 @@ void BlockClocks::syncBlock() {
     ::join(proxied, state.proxied);
     state.proxied.clear();
   }
+  shareFences();
   // What all know by now is no longer half told.
-  std::erase_if(halves.heard, [&](const auto &entry) {
-    if (entry.first == number)
-      return true;
-    const auto known = grid.find(entry.first);
-    return known != grid.end() && known->second.covers(entry.second);
-  });
+  for (Fences *heard : {&halves.heard.here, &halves.heard.wide})
+    std::erase_if(*heard, [&](const auto &entry) {
+      return std::all_of(entry.second->grid.begin(), entry.second->grid.end(),
+                         [&](const auto &told) {
+                           if (told.first == number)
+                             return true;
+                           const auto known = grid.find(told.first);
+                           return known != grid.end() &&
+                                  known->second.covers(told.second);
+                         });
+    });
+}
+
+/// Makes one of what the block's threads knew at their fences: any of them may
+/// tell it to many.
+void BlockClocks::shareFences() {
+  for (Fences *fences : {&halves.fenced.here, &halves.fenced.wide}) {
+    if (fences->size() < 2)
+      continue;
+    auto all = std::make_shared<FenceKnowledge>();
+    all->time = floorTime;
+    for (const auto &entry : *fences)
+      kvc::sim::join(all->grid, entry.second->grid);
+    *fences = {{{number, count}, std::move(all)}};
+  }
 }
 
 /// Of each thread of the block, with `own` for the thread itself.
@@ -205,19 +234,17 @@ GridKnowledge BlockClocks::gridOf(uint32_t thread, Time own) const {
   return all;
 }
 
-/// At the fences of which a write may tell that is not the fences' own.
-Fenced BlockClocks::fencedOf(uint32_t thread, bool isWide) const {
-  Fenced fenced = halves.fenced;
+FencesByScope BlockClocks::fencesOf(uint32_t thread, bool isWide) const {
+  FencesByScope fences = halves.fenced;
   if (const auto &mine = states[thread].halves)
-    fenced.join(mine->fenced);
+    fences.join(mine->fenced);
   if (!isWide)
-    fenced.wide.clear();
-  return fenced;
+    fences.wide.clear();
+  return fences;
 }
 
 Message BlockClocks::release(uint32_t thread) {
-  Message message{timesOf(thread, time), gridOf(thread, time),
-                  fencedOf(thread, true)};
+  Message message{timesOf(thread, time), gridOf(thread, time)};
   if (states[thread].halves)
     message.halves = *states[thread].halves;
   message.proxied = states[thread].proxied;
@@ -267,53 +294,69 @@ void BlockClocks::acquire(uint32_t thread, const Message &message) {
 void BlockClocks::fence(uint32_t thread, const FenceKind &kind) {
   Thread &state = states[thread];
   Message heard;
-  auto take = [&](GridKnowledge &from, bool forgets) {
-    // Fences of the block alone order nothing with others.
-    if (kind.isWide)
-      kvc::sim::join(heard.grid, from);
-    else if (const auto here = from.find(number); here != from.end())
+  // Fences of the block alone order nothing with others.
+  auto takeHere = [&](const GridKnowledge &from) {
+    if (const auto here = from.find(number); here != from.end())
       heard.grid[number].join(here->second);
-    if (forgets)
-      kind.isWide ? from.clear() : void(from.erase(number));
   };
-  if (kind.acquires && state.own)
-    take(state.own->heard, true);
+  auto takeShared = [&](const FencesByScope &from) {
+    for (const auto &entry : from.here)
+      takeHere(entry.second->grid);
+    for (const auto &entry : from.wide)
+      kind.isWide ? kvc::sim::join(heard.grid, entry.second->grid)
+                  : takeHere(entry.second->grid);
+  };
+  if (kind.acquires && state.own) {
+    GridKnowledge &own = state.own->heard;
+    if (kind.isWide) {
+      kvc::sim::join(heard.grid, own);
+      own.clear();
+    } else {
+      takeHere(own);
+      own.erase(number);
+    }
+  }
   if (kind.isSequential) {
-    take(halves.heard, false);
-    if (state.halves)
-      take(state.halves->heard, true);
+    takeShared(halves.heard);
+    if (state.halves) {
+      takeShared(state.halves->heard);
+      if (kind.isWide)
+        state.halves->heard = {};
+    }
   }
   acquire(thread, heard);
   if (!kind.releases)
     return;
+  auto now = std::make_shared<FenceKnowledge>();
+  now->time = time;
   // What was known at an earlier fence is known at this one.
-  const GridKnowledge now = gridOf(thread, time);
-  auto keep = [&](Fenced &fenced) {
-    fenced.here = now.at(number);
-    if (kind.isWide)
-      fenced.wide = now;
-  };
-  keep(made(state.own).fenced);
-  if (kind.isSequential)
-    keep(made(state.halves).fenced);
-  ++time;
+  now->grid = gridOf(thread, time++);
+  made(state.own).here = now;
+  if (kind.isWide)
+    state.own->wide = now;
+  if (!kind.isSequential)
+    return;
+  FencesByScope &fenced = made(state.halves).fenced;
+  fenced.here[{number, thread}] = now;
+  if (kind.isWide)
+    fenced.wide[{number, thread}] = std::move(now);
 }
 
 Message BlockClocks::relaxedRelease(uint32_t thread, bool isWide) const {
   Message message;
-  message.fenced = fencedOf(thread, isWide);
+  message.fenced = fencesOf(thread, isWide);
   message.proxied = states[thread].proxied;
   const auto &own = states[thread].own;
-  if (!own || own->fenced.isEmpty())
+  if (!own || !own->here)
     return message;
-  const BlockKnowledge &here = own->fenced.here;
+  const BlockKnowledge &here = own->here->grid.at(number);
   message.times.resize(here.copies.empty() ? count : 2 * count);
   for (uint32_t other = 0; other < count; ++other)
     message.times[other] = here.of(other);
   for (const auto &[other, at] : here.copies)
     message.times[count + other] = at;
-  if (isWide)
-    message.grid = own->fenced.wide;
+  if (isWide && own->wide)
+    message.grid = own->wide->grid;
   return message;
 }
 
@@ -340,12 +383,8 @@ void BlockClocks::relaxedAcquire(uint32_t thread, const Message &message) {
 
 /// Waits for a fence.sc, of this thread or of one behind a barrier.
 void BlockClocks::hearFenced(uint32_t thread, const Message &message) {
-  if (message.fenced.isEmpty())
-    return;
-  GridKnowledge &heard = made(states[thread].halves).heard;
-  kvc::sim::join(heard, message.fenced.wide);
-  if (!message.fenced.here.isEmpty())
-    heard[number].join(message.fenced.here);
+  if (!message.fenced.isEmpty())
+    made(states[thread].halves).heard.join(message.fenced);
 }
 
 void BlockClocks::fenceProxy(uint32_t thread) {

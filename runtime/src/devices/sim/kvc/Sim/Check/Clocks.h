@@ -56,19 +56,28 @@ struct BlockKnowledge {
 using GridKnowledge = std::map<uint64_t, BlockKnowledge>;
 void join(GridKnowledge &to, const GridKnowledge &from);
 
-/// What was known at a fence.
-struct Fenced {
-  BlockKnowledge here; ///< Of the block itself, at any fence,
-  GridKnowledge wide;  ///< and of all blocks at a wide one.
-  bool isEmpty() const { return here.isEmpty() && wide.empty(); }
-  void join(const Fenced &other);
+/// What a thread knew at its last fence; or all threads of a block, those at
+/// theirs. Nobody changes it, so that many may share it.
+struct FenceKnowledge {
+  Time time = 0; ///< Later ones of the same thread know more.
+  GridKnowledge grid;
+};
+using FencePointer = std::shared_ptr<const FenceKnowledge>;
+/// By block and thread.
+using Fences = std::map<std::pair<uint64_t, uint32_t>, FencePointer>;
+
+/// For threads of one block, and for those of others.
+struct FencesByScope {
+  Fences here, wide;
+  bool isEmpty() const { return here.empty() && wide.empty(); }
+  void join(const FencesByScope &other);
 };
 
 /// What fences began or have yet to end.
 struct FenceHalves {
-  Fenced fenced;
-  GridKnowledge heard; ///< By relaxed reads, until a fence.
-  bool isEmpty() const { return fenced.isEmpty() && heard.empty(); }
+  FencesByScope fenced;
+  FencesByScope heard; ///< By strong reads, until a fence.
+  bool isEmpty() const { return fenced.isEmpty() && heard.isEmpty(); }
   void join(const FenceHalves &other);
 };
 
@@ -77,8 +86,8 @@ struct FenceHalves {
 struct Message {
   ThreadTimes times = {};
   GridKnowledge grid = {};
-  Fenced fenced = {};      ///< At fence.sc, for those that have one, too.
-  FenceHalves halves = {}; ///< By threads of the block to each other.
+  FencesByScope fenced = {}; ///< fence.sc, for those that have one, too.
+  FenceHalves halves = {};   ///< By threads of the block to each other.
   ThreadTimes proxied = {};
   bool isEmpty() const {
     return times.empty() && grid.empty() && fenced.isEmpty() &&
@@ -127,6 +136,8 @@ public:
   void fence(uint32_t thread, const FenceKind &kind);
   /// What a relaxed write after a fence tells: nothing without one.
   Message relaxedRelease(uint32_t thread, bool isWide) const;
+  /// The fences of which a write may tell that are not its thread's own.
+  FencesByScope fencesOf(uint32_t thread, bool isWide) const;
   void relaxedAcquire(uint32_t thread, const Message &message);
 
   /// fence.proxy.async: bulk copies that follow see what is known.
@@ -135,10 +146,15 @@ public:
   bool isProxied(uint32_t thread, uint32_t other, Time at) const;
 
 private:
+  /// Of fences of any kind, which must be a thread's own.
+  struct OwnFences {
+    FencePointer here, wide;
+    GridKnowledge heard; ///< By relaxed reads, until a fence.
+  };
   struct Thread {
     std::unique_ptr<ThreadTimes> times; ///< If more than floor and warp.
     GridKnowledge grid;                 ///< More than the block's.
-    std::unique_ptr<FenceHalves> own;   ///< Of whatever fences.
+    std::unique_ptr<OwnFences> own;
     /// Of fence.sc, which barriers hand on; beside the block's.
     std::unique_ptr<FenceHalves> halves;
     ThreadTimes proxied; ///< Beside the block's.
@@ -147,7 +163,7 @@ private:
   Time known(uint32_t thread, uint32_t other) const;
   /// Threads, and copies behind them if `thread` knows of any.
   uint32_t timesKnown(uint32_t thread) const;
-  Fenced fencedOf(uint32_t thread, bool isWide) const;
+  void shareFences();
   void hearFenced(uint32_t thread, const Message &message);
   ThreadTimes timesOf(uint32_t thread, Time own) const;
   GridKnowledge gridOf(uint32_t thread, Time own) const;
