@@ -92,9 +92,9 @@ protected:
       clock.syncBlock();
       break;
     default:
-      const Message message =
-          clocks[below(kBlocks)].release(below(kWarps * kLanes));
-      clock.acquire(below(kWarps * kLanes), {{}, message.grid});
+      Message message = clocks[below(kBlocks)].release(below(kWarps * kLanes));
+      message.times.clear();
+      clock.acquire(below(kWarps * kLanes), message);
       break;
     }
   }

@@ -244,7 +244,9 @@ FencesByScope BlockClocks::fencesOf(uint32_t thread, bool isWide) const {
 }
 
 Message BlockClocks::release(uint32_t thread) {
-  Message message{timesOf(thread, time), gridOf(thread, time)};
+  Message message;
+  message.times = timesOf(thread, time);
+  message.grid = gridOf(thread, time);
   if (states[thread].halves)
     message.halves = *states[thread].halves;
   message.proxied = states[thread].proxied;

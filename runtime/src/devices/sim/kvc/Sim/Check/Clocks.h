@@ -84,11 +84,11 @@ struct FenceHalves {
 /// What a release told whoever acquires: for threads of the same block, and for
 /// those of others.
 struct Message {
-  ThreadTimes times = {};
-  GridKnowledge grid = {};
-  FencesByScope fenced = {}; ///< fence.sc, for those that have one, too.
-  FenceHalves halves = {};   ///< By threads of the block to each other.
-  ThreadTimes proxied = {};
+  ThreadTimes times;
+  GridKnowledge grid;
+  FencesByScope fenced; ///< fence.sc, for those that have one, too.
+  FenceHalves halves;   ///< By threads of the block to each other.
+  ThreadTimes proxied;
   bool isEmpty() const {
     return times.empty() && grid.empty() && fenced.isEmpty() &&
            halves.isEmpty() && proxied.empty();
