@@ -16,7 +16,21 @@ using namespace kvc::test;
 extern char **environ;
 
 Finished kvc::test::runKvc(const std::vector<std::string> &arguments) {
-  std::vector<char *> argv = {const_cast<char *>(KVC_PROGRAM)};
+  return runProgram(KVC_PROGRAM, arguments);
+}
+
+bool kvc::test::canRunOnDevices() { return *KVC_SIM_RUN != 0; }
+
+Finished kvc::test::runKvcOnDevice(const std::string &device,
+                                   const std::vector<std::string> &arguments) {
+  std::vector<std::string> all = {"--check", "--device", device, KVC_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return runProgram(KVC_SIM_RUN, all);
+}
+
+Finished kvc::test::runProgram(const std::string &program,
+                               const std::vector<std::string> &arguments) {
+  std::vector<char *> argv = {const_cast<char *>(program.c_str())};
   for (const std::string &argument : arguments)
     argv.push_back(const_cast<char *>(argument.c_str()));
   argv.push_back(nullptr);
@@ -31,8 +45,8 @@ Finished kvc::test::runKvc(const std::vector<std::string> &arguments) {
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   pid_t child = 0;
-  int failed =
-      posix_spawn(&child, KVC_PROGRAM, &actions, nullptr, argv.data(), environ);
+  int failed = posix_spawn(&child, program.c_str(), &actions, nullptr,
+                           argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
 
@@ -42,7 +56,7 @@ Finished kvc::test::runKvc(const std::vector<std::string> &arguments) {
     result.output.append(buffer, size_t(n));
   close(ends[0]);
   if (failed)
-    throw std::runtime_error("cannot start " KVC_PROGRAM);
+    throw std::runtime_error("cannot start " + program);
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFEXITED(status))

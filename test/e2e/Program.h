@@ -17,8 +17,17 @@ struct Finished {
   std::string output; ///< What it wrote to stdout and stderr.
 };
 
-/// Runs `kvc ARGUMENTS..` and waits for its end.
+/// Runs a program and waits for its end.
+Finished runProgram(const std::string &program,
+                    const std::vector<std::string> &arguments);
+/// Runs `kvc ARGUMENTS..`.
 Finished runKvc(const std::vector<std::string> &arguments);
+/// Whether the next function has what it needs.
+bool canRunOnDevices();
+/// The same on a simulated device, under the simulator's checker: what that
+/// finds fails the program.
+Finished runKvcOnDevice(const std::string &device,
+                        const std::vector<std::string> &arguments);
 
 } // namespace kvc::test
 

@@ -9,14 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files.h"
 #include "Guard.h"
 #include "Program.h"
 #include "kvc/Test/Conformance.h"
-#include "kvc/Test/Dump.h"
 #include "kvc/Test/Folder.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <gtest/gtest.h>
 
 using namespace kvc;
@@ -32,7 +33,8 @@ protected:
     return kFolder + "/" + GetParam() + "/" + name;
   }
 
-  Finished run(std::vector<std::string> more = {}) const {
+  std::vector<std::string>
+  runArguments(const std::vector<std::string> &more) const {
     std::vector<std::string> arguments = {
         "run",          file("spec.json"),
         "--inputs",     file("inputs.safetensors"),
@@ -40,7 +42,7 @@ protected:
         "--dump-cache", dumpPath,
         "--poison"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return runKvc(arguments);
+    return arguments;
   }
 
   /// Compares what the program wrote with the reference, which
@@ -50,29 +52,9 @@ protected:
     ASSERT_TRUE(spec) << spec.error().str();
     const auto inputs = loadInputs(*spec, test.inputs);
     ASSERT_TRUE(inputs) << inputs.error().str();
-    const Answer expected = answer(*spec, *inputs);
-    const auto dump = safetensors::read(dumpPath);
-    ASSERT_TRUE(dump) << dump.error().str();
-    for (const std::string &line : compareDump(*spec, *inputs, expected, *dump))
+    for (const std::string &line :
+         wrongFiles(*spec, *inputs, answer(*spec, *inputs), outPath, dumpPath))
       ADD_FAILURE() << line;
-
-    const auto result = safetensors::read(outPath);
-    ASSERT_TRUE(result) << result.error().str();
-    auto doubles = [&](const char *name) {
-      const safetensors::Tensor *tensor = result->find(name);
-      EXPECT_NE(tensor, nullptr) << name;
-      std::vector<float> values =
-          tensor ? floatsOf(*tensor) : std::vector<float>();
-      return std::vector<double>(values.begin(), values.end());
-    };
-    const std::vector<double> out = doubles("out"), lse = doubles("lse");
-    ASSERT_EQ(out.size(), expected.reference.out.size());
-    ASSERT_EQ(lse.size(), expected.reference.lse.size());
-    for (const BoundCheck &check :
-         {checkOut(*spec, expected.reference, inputs->cuQ, out),
-          checkLse(*spec, expected.reference, inputs->cuQ, lse)})
-      EXPECT_TRUE(check.ok())
-          << check.worst << " of the bound, " << check.where;
   }
 
   Folder folder;
@@ -89,10 +71,24 @@ TEST_P(Conformance, Passes) {
   if (!KVC_TEST_ASAN)
     runs.push_back({"--cpu", "portable"});
   for (const std::vector<std::string> &more : runs) {
-    const Finished finished = run(more);
+    const Finished finished = runKvc(runArguments(more));
     ASSERT_EQ(finished.code, 0) << finished.output;
     compare(*test);
   }
+}
+
+/// Code of two targets, by turns.
+TEST_P(Conformance, PassesOnASimulatedGpu) {
+  if (!canRunOnDevices())
+    GTEST_SKIP() << "no kernels for GPUs, or none but instrumented ones";
+  const auto test = loadConformanceCase(kFolder, GetParam());
+  ASSERT_TRUE(test) << test.error().str();
+  const bool isNew = std::hash<std::string>()(GetParam()) % 2 != 0;
+  std::vector<std::string> arguments =
+      runArguments({"--append-chunk", "5", "--device", "cuda"});
+  const Finished finished = runKvcOnDevice(isNew ? "H100" : "A100", arguments);
+  ASSERT_EQ(finished.code, 0) << finished.output;
+  compare(*test);
 }
 
 TEST(ConformanceCases, NoneIsMissing) {

@@ -36,6 +36,7 @@ constexpr Requirement kRequirements[] = {
     {"llvm.x86.avx.", "+avx"},
     {"llvm.x86.vcvtps2ph.", "+f16c"},
     // Every generation of kGenerations has these.
+    {"llvm.nvvm.bar.warp.sync", ""},
     {"llvm.nvvm.barrier", ""},
     {"llvm.nvvm.ex2.", ""},
     {"llvm.nvvm.lg2.", ""},

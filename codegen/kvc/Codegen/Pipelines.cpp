@@ -72,7 +72,8 @@ static void buildTiles(OpPassManager &passes, const CompileOptions &options) {
 static void buildPlacement(OpPassManager &passes,
                            const CompileOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createPlaceFactors(PlaceFactorsOptions{options.remarks}));
+  functions.addPass(createPlaceFactors(
+      PlaceFactorsOptions{options.remarks, options.target.warps}));
   functions.addPass(createApplyPlacement());
   addCleanup(functions);
 }
@@ -101,11 +102,11 @@ static void buildLayouts(OpPassManager &passes, const CompileOptions &options) {
 
 static void buildVector(OpPassManager &passes, const CompileOptions &options) {
   if (options.target.warps) {
-    OpPassManager &functions = passes.nest<func::FuncOp>();
-    functions.addPass(createConvertKVCToGPU(
+    passes.addPass(createConvertKVCToGPU(
         ConvertKVCToGPUOptions{options.target.hasFloat8}));
     passes.addPass(createExpandMath(
         ExpandMathOptions{/*hasF16C=*/true, /*hasSSE41=*/true}));
+    OpPassManager &functions = passes.nest<func::FuncOp>();
     addCleanup(functions);
     functions.addPass(createLoopInvariantCodeMotionPass());
     return;

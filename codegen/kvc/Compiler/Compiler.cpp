@@ -7,7 +7,6 @@
 #include "kvc/Compiler/Compiler.h"
 
 #include "kvc/Codegen/Emit.h"
-#include "kvc/Codegen/WarpSupport.h"
 #include "kvc/Compiler/Manifest.h"
 #include "kvc/Compiler/SpecText.h"
 #include "kvc/Compiler/Status.h"
@@ -73,18 +72,6 @@ public:
     AttentionSpecOp declaration = declarationIn(*module);
     spec = declaration.getSpec().getSpec();
     score = scoreText(declaration);
-    if (options.target.warps) {
-      if (const char *reason = unsupportedOnWarps(spec))
-        return makeError(
-            KVC_UNSUPPORTED,
-            spec.name + ": target " + options.target.name +
-                ": expected a spec that is lowered for GPUs, got " + reason);
-      if (!score.empty())
-        return makeError(KVC_UNSUPPORTED,
-                         spec.name + ": target " + options.target.name +
-                             ": expected a spec that is lowered for GPUs, got "
-                             "a score region");
-    }
     if (llvm::Error error = checkKinds())
       return error;
     name = artifactName(spec.name, score);

@@ -61,14 +61,16 @@ def ConvertKVKToVector : Pass<"convert-kvk-to-vector", "::mlir::ModuleOp"> {
   ];
 }
 
-def ConvertKVCToGPU : Pass<"convert-kvc-to-gpu", "::mlir::func::FuncOp"> {
+def ConvertKVCToGPU : Pass<"convert-kvc-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Lower tiles to the registers of a warp";
   let description = [{
     Level 3 of GPU kernels to level 4. A tile becomes the vector of what a lane holds
     of it, by its `kvk.layouts`: elementwise operations work on these, reductions
     and conversions exchange values between lanes, a `kvk.mma` becomes one
     `nvvm.mma.sync` per fragment, loads of codes are as wide as neighbours in memory
-    and in a lane are. A kernel's body runs only if its loops over rows or tokens do,
+    and in a lane are. Operations that move elements anywhere (slices of channels, RoPE,
+    outliers) go through shared memory: one buffer of a kernel, a symbol beside it.
+    A kernel's body runs only if its loops over rows or tokens do,
     so that arguments of zeros are harmless.
 
     Numerics: exp2 and log2 are the approximations of the machine (2^-22).

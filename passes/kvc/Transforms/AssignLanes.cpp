@@ -87,6 +87,7 @@ public:
     if (result.wasInterrupted())
       return failure();
     findSharedBytes();
+    findBlocks();
     findRows();
     return assign(func.getBody().front());
   }
@@ -97,11 +98,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult anchor(kvk::MmaOp op) {
-    kvk::LoadOp load = loadOf(op.getLhs());
-    if (!load || !load.getStorageAttr())
+    Value lhs = op.getLhs();
+    bool isLoaded = isa<kvk::TileType>(lhs.getType());
+    kvk::LoadOp load = loadOf(lhs);
+    if (isLoaded && (!load || !load.getStorageAttr()))
       return op.emitOpError("expected codes of a cache with their storage as "
                             "the left operand");
-    auto tile = cast<kvk::TileType>(op.getLhs().getType());
+    auto extentOfLhs = [&](StringRef dim) {
+      auto tile = dyn_cast<kvk::TileType>(lhs.getType());
+      return tile ? tile.getExtent(dim) : extentOf(lhs.getType(), dim);
+    };
     auto rhs = cast<RankedTensorType>(op.getRhs().getType());
     auto named = [](StringRef dim, int64_t extent) {
       return std::pair(dim.front(), extent);
@@ -109,32 +115,87 @@ private:
     StringRef row = op.getRowDim(), depth = op.getDepthDim(),
               column = op.getColumnDim();
     char channels = row == "t" ? depth.front() : row.front();
-    layout::Storage storage = load.getStorageAttr().getStorage();
+    layout::Storage storage;
+    if (isLoaded)
+      storage = load.getStorageAttr().getStorage();
     for (layout::Digit &digit : storage.addr)
       if (digit.dim == 'c')
         digit.dim = channels;
     unsigned width = storage.width;
-    bool isInt = width < 16 && !formatOf(op.getLhs());
+    bool isInt = isLoaded && width < 16 && !formatOf(lhs);
     unsigned packPosition = isInt ? llvm::Log2_32(16 / width) : 0;
     std::optional<ProductLayouts> found = productLayouts(
-        named(row, tile.getExtent(row)), named(depth, tile.getExtent(depth)),
+        named(row, extentOfLhs(row)), named(depth, extentOfLhs(depth)),
         named(column, extentOf(rhs, column)), channels, storage, packPosition);
     if (!found)
       return op.emitOpError("expected multiples of 16 ")
              << row << ", 16 " << depth << " and 8 " << column << ", got "
-             << tile << " and " << rhs;
+             << lhs.getType() << " and " << rhs;
     layouts[nameOf(op.getType())] = found->result;
     order.push_back(found->result);
     products[op] = *found;
+    if (!isLoaded) {
+      layouts[nameOf(lhs.getType())] = unpacked(found->lhs);
+      order.push_back(unpacked(found->lhs));
+    }
     // Others are results of an earlier product.
     if (isQuery(op.getRhs())) {
-      layouts[nameOf(rhs)] = found->rhs;
-      order.push_back(found->rhs);
+      layouts[nameOf(rhs)] = unpacked(found->rhs);
+      order.push_back(unpacked(found->rhs));
     }
     if (remarks)
       emitChoice(op) << row << " x " << column << ": registers "
                      << layout::str(found->result);
     return success();
+  }
+
+  /// As f32s have it.
+  static RegisterLayout unpacked(RegisterLayout layout) {
+    layout.reg.insert(layout.reg.begin(), layout.pack.begin(),
+                      layout.pack.end());
+    layout.pack.clear();
+    return layout;
+  }
+
+  /// Tiles in blocks of channels have the layout of the channels.
+  void findBlocks() {
+    func.walk([&](Operation *op) {
+      if (!isa<SplitOp, JoinOp>(op))
+        return;
+      Type split = op->getResult(0).getType(),
+           whole = op->getOperand(0).getType();
+      if (isa<JoinOp>(op))
+        std::swap(split, whole);
+      auto known = layouts.find(nameOf(whole));
+      if (known == layouts.end() || layouts.count(nameOf(split)) != 0)
+        return;
+      char channels = dimsOf(whole).back().front();
+      if (auto blocks =
+              inBlocks(*known->second, channels, extentOf(split, "e"))) {
+        layouts[nameOf(split)] = *blocks;
+        order.push_back(*blocks);
+      }
+    });
+  }
+
+  /// `layout` with blocks of `inner` channels, nothing where a digit belongs to
+  /// both.
+  static std::optional<RegisterLayout> inBlocks(RegisterLayout layout,
+                                                char channels, int64_t inner) {
+    for (layout::Digits *space : {&layout.pack, &layout.reg, &layout.lane})
+      for (layout::Digit &digit : *space) {
+        if (digit.dim != channels)
+          continue;
+        if (digit.place * digit.count <= inner) {
+          digit.dim = 'e';
+        } else if (digit.place % inner == 0) {
+          digit.dim = 'b';
+          digit.place /= inner;
+        } else {
+          return std::nullopt;
+        }
+      }
+    return layout;
   }
 
   static bool formatOf(Value operand) {
@@ -152,26 +213,37 @@ private:
       const spec::Spec &spec = op.getCache().getType().getSpec();
       layout::PageLayout pages =
           layout::pageLayout(spec, op.getTensor(), layout::TargetFamily::Nvptx);
-      const layout::Storage &storage =
-          pages.region(layout::RegionKind::Codes, op.getPart()).storage;
-      int64_t extent = hasDim(op.getSource().getType(), "e")
-                           ? extentOf(op.getSource().getType(), "e")
-                           : 0;
-      int64_t bits = storage.width;
-      for (const layout::Digit &digit : storage.addr) {
-        if (bits >= 8)
-          break;
-        bits *= digit.count;
-        layout::Digit inTile = digit;
-        inTile.dim = 'c';
-        if (extent)
-          inTile = digit.place < extent
-                       ? layout::Digit{'e', digit.place, digit.count}
-                       : layout::Digit{'b', digit.place / extent, digit.count};
-        if (!llvm::is_contained(inLane, inTile))
-          inLane.push_back(inTile);
-      }
+      Type source = op.getSource().getType();
+      for (const layout::Region &region : pages.regions)
+        if (region.part == op.getPart() &&
+            (region.kind == layout::RegionKind::Codes ||
+             region.kind == layout::RegionKind::HighCodes))
+          keepBytes(region.storage,
+                    hasDim(source, "e") ? extentOf(source, "e") : 0);
     });
+  }
+
+  /// `extent`: of e in a tile that has it.
+  void keepBytes(const layout::Storage &storage, int64_t extent) {
+    // Of widths that do not divide a byte eight codes are the first whole
+    // bytes, or all of a row.
+    constexpr int64_t kByte = 8;
+    bool isOdd = kByte % storage.width != 0;
+    int64_t codes = isOdd ? kByte : kByte / storage.width, count = 1;
+    if (isOdd && layout::extentOf(storage.addr, 'c') % kByte != 0)
+      codes = std::numeric_limits<int64_t>::max();
+    for (const layout::Digit &digit : storage.addr) {
+      if (storage.width >= kByte || count >= codes || digit.dim != 'c')
+        break;
+      count *= digit.count;
+      layout::Digit inTile = digit;
+      if (extent)
+        inTile = digit.place < extent
+                     ? layout::Digit{'e', digit.place, digit.count}
+                     : layout::Digit{'b', digit.place / extent, digit.count};
+      if (!llvm::is_contained(inLane, inTile))
+        inLane.push_back(inTile);
+    }
   }
 
   /// Tiles of several dims come before values that are slices of them.
@@ -197,7 +269,12 @@ private:
           }))
         return *(known = layout::sliceLayout(each, keyOf(tile)));
     }
-    RegisterLayout rows = rowLayout(laneDimsOf(tile), inLane);
+    // Every lane has a table.
+    layout::Digits alone = inLane;
+    for (auto [dim, extent] : tileDimsOf(tile))
+      if (dim == "n")
+        alone = layout::digitsOf('n', extent);
+    RegisterLayout rows = rowLayout(laneDimsOf(tile), alone);
     order.push_back(rows);
     return *(known = rows);
   }
@@ -282,6 +359,16 @@ private:
       return finish(op, narrowed(narrow));
     if (op->getNumResults() == 1 && isTile(op->getResult(0).getType())) {
       RegisterLayout result = layoutFor(op->getResult(0).getType());
+      if (isa<PickOp, PatchOp>(op))
+        for (Value index : op->getOperands().drop_front())
+          ensureOperand(op, index == op->getOperand(1) ? 1 : 2,
+                        layoutFor(index.getType()));
+      // One to one, with the layout that the operand has.
+      if (isa<RotateOp, RoundToOp, PowerOfTwoOp, EncodeFloatOp, DecodeFloatOp,
+              LookupOp, GatherOp, NearestOp>(op))
+        if (auto known = layoutOf.find(op->getOperand(0));
+            known != layoutOf.end())
+          result = known->second;
       if (op->hasTrait<OpTrait::Elementwise>()) {
         // The layout that most of a chain already has.
         for (Value operand : op->getOperands())
@@ -307,6 +394,15 @@ private:
 
   /// Pairs of 16-bit elements of a product's operand share a register.
   RegisterLayout narrowed(arith::TruncFOp op) {
+    for (Operation *user : op->getUsers())
+      if (auto mma = dyn_cast<kvk::MmaOp>(user);
+          mma && (mma.getLhs() == op.getResult() || isQuery(op))) {
+        const ProductLayouts &product = products.at(mma);
+        const RegisterLayout &wanted =
+            mma.getLhs() == op.getResult() ? product.lhs : product.rhs;
+        ensureOperand(op, 0, unpacked(wanted));
+        return wanted;
+      }
     RegisterLayout layout = layoutOf[op.getIn()];
     bool isOperand = llvm::any_of(
         op->getUsers(), [](Operation *user) { return isa<kvk::MmaOp>(user); });
@@ -320,14 +416,31 @@ private:
 
   void assign(kvk::MmaOp op) {
     const ProductLayouts &product = products.at(op);
+    auto asOperand = [&](Value value, const RegisterLayout &wanted) -> Value {
+      auto narrow = value.getDefiningOp<arith::TruncFOp>();
+      if (!narrow || layoutOf[value].pack == wanted.pack)
+        return ensure(value, wanted, op);
+      // Pairs are formed where they are wanted.
+      OpBuilder b(narrow);
+      auto copy = cast<arith::TruncFOp>(b.clone(*narrow));
+      ensureOperand(copy, 0, unpacked(wanted));
+      setLayouts(copy, wanted);
+      give(copy, wanted);
+      return copy;
+    };
     auto withLayout = [&](Value value) {
       auto type = cast<kvk::TileType>(value.getType());
       value.setType(kvk::TileType::get(
           type.getShape(), type.getElementType(), type.getDims(),
           kvk::LayoutAttr::get(func.getContext(), product.lhs)));
     };
-    withLayout(op.getLhs());
-    op.getRhsMutable().set(ensure(op.getRhs(), product.rhs, op));
+    if (isa<kvk::TileType>(op.getLhs().getType()))
+      withLayout(op.getLhs());
+    else
+      op.getLhsMutable().set(asOperand(op.getLhs(), product.lhs));
+    op.getRhsMutable().set(isQuery(op.getRhs())
+                               ? asOperand(op.getRhs(), product.rhs)
+                               : ensure(op.getRhs(), product.rhs, op));
     if (op.getAcc())
       op.getAccMutable().assign(ensure(op.getAcc(), product.result, op));
     setLayouts(op, product.result);

@@ -7,10 +7,15 @@
 // Level 2 for GPUs: a contraction of codes becomes a `kvk.mma` over what a lane
 // loads and widens; the other operand is rounded to the same 16-bit type, after
 // a power of two of its row has been taken out where it may leave that type's
-// range. Contractions without a free dim on each side are written out.
+// range. Keys and values that are dequantised (factors in registers, codes that
+// no lane widens in words, rows that begin anywhere) are rounded in the same
+// way, keys to two terms. Queries that were rotated are two terms too; products
+// of f32 are those of three bf16 terms of each operand, without the three
+// smallest. Contractions without a free dim on each side are written out.
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/WarpOperand.h"
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
@@ -50,13 +55,37 @@ std::optional<CacheOperand> cacheOperand(Value operand) {
     op = decode.getCodes().getDefiningOp();
   }
   found.load = dyn_cast_or_null<LoadCodesOp>(op);
-  return found.load ? std::optional(found) : std::nullopt;
+  if (!found.load || found.load.getUnaligned())
+    return std::nullopt;
+  const spec::Spec &spec = found.load.getCache().getType().getSpec();
+  const spec::PartScheme &part =
+      spec::schemeOf(spec, found.load.getTensor())->parts[found.load.getPart()];
+  return isWordOperand(spec, part) ? std::optional(found) : std::nullopt;
+}
+
+/// Whether 16 bits hold every element: codes, or what was 16 bits before.
+bool isNarrow(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<SplitOp, JoinOp, SliceOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<arith::SIToFPOp, DecodeFloatOp>(op);
 }
 
 /// Whether the elements are at most 1: an exponential of what a maximum was
 /// taken off.
 bool isProbability(Value value) {
   return isa_and_nonnull<math::Exp2Op>(value.getDefiningOp());
+}
+
+/// Whether a product is one in another basis than the queries': terms may be
+/// far larger there and cancel, so that they need more digits.
+bool isRotated(Value rows) {
+  Operation *op = rows.getDefiningOp();
+  if (isa_and_nonnull<RotateOp>(op))
+    return true;
+  return isa_and_nonnull<arith::MulFOp, SplitOp, JoinOp, SliceOp, ConcatOp>(
+             op) &&
+         llvm::any_of(op->getOperands(), isRotated);
 }
 
 /// Dims of `type`, those of `other` left out.
@@ -73,6 +102,7 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
+    io = queryType();
     SmallVector<ContractOp> contracts;
     getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
     for (ContractOp op : contracts)
@@ -89,10 +119,146 @@ private:
         dimsOf(op.getRhs().getType()).size() == 2 &&
         dimsOf(op.getType()).size() == 2 &&
         dimsWithout(op.getLhs().getType(), op.getRhs().getType()).size() == 1;
-    if (!isMatrix || (!lhs && !rhs))
-      return writeOut(op);
-    return rhs ? form(op, *rhs, op.getLhs()) : form(op, *lhs, op.getRhs());
+    if (isMatrix && rhs)
+      return form(op, *rhs, op.getLhs());
+    if (isMatrix && lhs)
+      return form(op, *lhs, op.getRhs());
+    Type x = op.getRhs().getType();
+    bool isTile = hasDim(x, "t") && dimsOf(x).size() > 1 &&
+                  hasDim(op.getLhs().getType(), "r") &&
+                  dimsOf(op.getLhs().getType()).size() > 1;
+    return isTile ? formOfTile(op) : writeOut(op);
   }
+
+  /// io.query of the kernel's cache.
+  std::optional<spec::DType> queryType() {
+    for (Type type : getOperation().getArgumentTypes())
+      if (auto cache = dyn_cast<CacheType>(type))
+        return cache.getSpec().io.query;
+    return std::nullopt;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Dequantised tiles
+  //===--------------------------------------------------------------------===//
+
+  /// Keys or values as f32, which may be in blocks of channels, times rows.
+  LogicalResult formOfTile(ContractOp op) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    bool givesScores = hasDim(op.getType(), "t");
+    StringRef channels = givesScores ? "c" : "d";
+    Value x = wholeFragments(b, joined(b, op.getRhs(), channels));
+    Value other = op.getLhs();
+    if (givesScores) {
+      // Once, where the query is.
+      InsertionGuard at(b);
+      b.setInsertionPointAfterValue(other);
+      other = wholeFragments(b, joined(b, other, channels));
+    }
+    StringRef depth = givesScores ? "c" : "t";
+    SmallVector<TileDim> dims = {tileDimsOf(op.getLhs().getType()).front()};
+    dims.push_back(givesScores ? tileDimsOf(x.getType()).front()
+                               : tileDimsOf(x.getType()).back());
+    RankedTensorType type = makeTile(b.getContext(), dims, b.getF32Type());
+    Value product = productOfTile(b, type, x, other, depth);
+    // Channels beyond the part's, and blocks of them.
+    auto result = cast<RankedTensorType>(op.getType());
+    if (!givesScores) {
+      int64_t count = result.getNumElements() / dims.front().second;
+      if (count != dims.back().second)
+        product = SliceOp::create(b, product, /*first=*/0, count, channels);
+      if (hasDim(result, "b"))
+        product = SplitOp::create(b, result, product);
+    }
+    op.replaceAllUsesWith(product);
+    op.erase();
+    return success();
+  }
+
+  static Value joined(ImplicitLocOpBuilder &b, Value tile, StringRef channels) {
+    if (!hasDim(tile.getType(), "b"))
+      return tile;
+    if (auto split = tile.getDefiningOp<SplitOp>())
+      return split.getSource();
+    return JoinOp::create(b, tile, channels);
+  }
+
+  /// The channels of `tile` and zeros behind them.
+  static Value wholeFragments(ImplicitLocOpBuilder &b, Value tile) {
+    constexpr int64_t kChannels = 16;
+    SmallVector<TileDim> dims = tileDimsOf(tile.getType());
+    int64_t rest = dims.back().second % kChannels;
+    if (rest == 0)
+      return tile;
+    dims.back().second = kChannels - rest;
+    RankedTensorType type = makeTile(b.getContext(), dims, b.getF32Type());
+    Value zeros = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, b.getF32FloatAttr(0)));
+    return ConcatOp::create(b, ValueRange{tile, zeros});
+  }
+
+  Value productOfTile(ImplicitLocOpBuilder &b, Type type, Value x, Value other,
+                      StringRef depth) {
+    bool isF32 = io == spec::DType::F32, isHalf = io == spec::DType::F16;
+    spec::DType dtype = isHalf ? spec::DType::F16 : spec::DType::BF16;
+    // A score is as exact as raw keys of io.query's type make it.
+    bool givesScores = depth != "t";
+    size_t keyTerms = isF32 ? 3 : givesScores && !isNarrow(x) ? 2 : 1;
+    std::pair<Value, Value> keys = {x, {}};
+    if (isHalf && !isNarrow(x))
+      keys = normalise(b, x, depth);
+    SmallVector<Value> keysOf = termsOf(b, keys.first, keyTerms, dtype), rowsOf;
+    std::pair<Value, Value> rows = {other, {}};
+    {
+      InsertionGuard at(b);
+      b.setInsertionPointAfterValue(other);
+      if (isHalf)
+        rows = normalise(b, other, depth);
+      size_t rowTerms = isF32 ? 3 : isRotated(other) ? 2 : 1;
+      rowsOf = termsOf(b, rows.first, rowTerms, dtype);
+    }
+    Value product = productOfTerms(b, type, keysOf, rowsOf);
+    for (Value factor : {keys.second, rows.second})
+      if (factor)
+        product = arith::MulFOp::create(b, product,
+                                        BroadcastOp::create(b, type, factor),
+                                        arith::FastMathFlags::contract);
+    return product;
+  }
+
+  /// Products of terms, the smallest of which are left out, the smaller ones
+  /// first.
+  static Value productOfTerms(ImplicitLocOpBuilder &b, Type type,
+                              ArrayRef<Value> keys, ArrayRef<Value> rows,
+                              Value sum = Value()) {
+    for (size_t order = std::max(keys.size(), rows.size()); order-- > 0;)
+      for (size_t i = 0; i < keys.size(); ++i)
+        if (order >= i && order - i < rows.size())
+          sum = kvk::MmaOp::create(b, type, keys[i], rows[order - i], sum);
+    return sum;
+  }
+
+  /// `x` as a sum of `count` values of a 16-bit type.
+  static SmallVector<Value> termsOf(ImplicitLocOpBuilder &b, Value x,
+                                    size_t count, spec::DType dtype) {
+    Type element = dtype == spec::DType::F16 ? Type(b.getF16Type())
+                                             : Type(b.getBF16Type());
+    RankedTensorType narrow = cloneWithElement(x.getType(), element);
+    SmallVector<Value> terms;
+    for (Value rest = x; terms.size() < count;) {
+      bool isLast = terms.size() + 1 == count;
+      Value term =
+          isLast ? rest : RoundToOp::create(b, rest.getType(), rest, dtype);
+      terms.push_back(arith::TruncFOp::create(b, narrow, term));
+      if (!isLast)
+        rest = arith::SubFOp::create(b, rest, term);
+    }
+    return terms;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Everything else
+  //===--------------------------------------------------------------------===//
 
   /// Elementwise products, then a sum.
   static LogicalResult writeOut(ContractOp op) {
@@ -122,16 +288,14 @@ private:
     ImplicitLocOpBuilder b(op.getLoc(), op);
     Type element = spec.io.query == spec::DType::F16 ? Type(b.getF16Type())
                                                      : Type(b.getBF16Type());
-    if (spec.io.query == spec::DType::F32)
-      return op.emitOpError("io.query f32: tensor cores multiply f16 and bf16");
     FailureOr<Value> codes = loadOperand(b, op, cache, element);
     if (failed(codes))
       return failure();
 
     StringRef depth = dimsWithout(other.getType(), op.getType()).front();
     std::pair<Value, Value> scaled = normalise(b, other, depth);
-    Value narrow = arith::TruncFOp::create(
-        b, cloneWithElement(other.getType(), element), scaled.first);
+    SmallVector<Value> rows =
+        termsOf(b, scaled.first, isRotated(other) ? 2 : 1, spec.io.query);
 
     // A product that is added to something right away starts from that.
     Value result = op.getResult(), acc;
@@ -141,7 +305,7 @@ private:
         b.setInsertionPoint(add);
         result = add.getResult();
       }
-    Value product = kvk::MmaOp::create(b, op.getType(), *codes, narrow, acc);
+    Value product = productOfTerms(b, op.getType(), *codes, rows, acc);
     if (scaled.second)
       product = arith::MulFOp::create(
           b, product, BroadcastOp::create(b, op.getType(), scaled.second),
@@ -186,6 +350,8 @@ private:
   }
 
   using InsertionGuard = OpBuilder::InsertionGuard;
+
+  std::optional<spec::DType> io;
 
   /// `x` with a power of two of each row taken out, and that power <rows>; null
   /// where 16 bits hold x as it is.

@@ -101,6 +101,8 @@ def PlaceFactors : Pass<"kvc-place-factors", "::mlir::func::FuncOp"> {
   let options = [
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Emit a remark for each factor: its place, its cost and the runners-up.">,
+    Option<"warps", "warps", "bool", /*default=*/"false",
+           "Products of tiles in registers: factors of blocks of channels and outliers stay in registers.">,
   ];
   let dependentDialects = ["::kvc::KVCDialect"];
 }
@@ -164,9 +166,13 @@ def FormMma : Pass<"kvk-form-mma", "::mlir::func::FuncOp"> {
     the type of the queries. Where it is neither a query nor a probability, a power
     of two of each row is taken out first, so that products of probabilities and
     scales stay inside of f16. A sum that a product is added to becomes its
-    accumulator. Contractions of a tile and a row value are products and a sum.
+    accumulator. Keys and values with factors in registers, or of codes that no
+    lane widens in words, are rounded to that type too, in units of a power of two;
+    channels are filled up to fragments with zeros. Operands of f32 are three terms
+    of bf16, the product is the sum of the six largest. Contractions of a tile and a row value are products and a sum.
 
-    Numerics: probabilities are rounded to f16 or bf16, relative error 2^-12 or 2^-9.
+    Numerics: probabilities are rounded to f16 or bf16, relative error 2^-12 or 2^-9;
+    dequantised keys and values too.
   }];
   let dependentDialects = ["::kvc::kvk::KVKDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -33,6 +33,16 @@ std::string listOf(ArrayRef<PlaceCost> places) {
   return text;
 }
 
+/// `places`, or of them the registers alone.
+SmallVector<PlaceCost> legalOf(SmallVector<PlaceCost> places,
+                               bool inRegisters) {
+  if (inRegisters)
+    llvm::erase_if(places, [](const PlaceCost &each) {
+      return each.place != Place::Register;
+    });
+  return places;
+}
+
 class PlaceFactors : public impl::PlaceFactorsBase<PlaceFactors> {
 public:
   using Base::Base;
@@ -121,16 +131,19 @@ private:
       patch.removePlaceAttr();
       FailureOr<Place> sparse =
           choose(contraction, "outliers", patch.getIndex(), given,
-                 sparsePlaces(contraction));
+                 legalOf(sparsePlaces(contraction), warps));
       if (failed(sparse))
         return failure();
       patch.setPlace(*sparse);
     }
     if (!op.getScale())
       return success();
+    // A product on tensor cores has no blocks of channels.
+    const bool isBlocked = warps && (hasDim(op.getCodes().getType(), "b") ||
+                                     hasDim(op.getScale().getType(), "b"));
     FailureOr<Place> scale =
         choose(contraction, "scale", op.getScale(), op.getScalePlace(),
-               scalePlaces(contraction));
+               legalOf(scalePlaces(contraction), isBlocked));
     if (failed(scale))
       return failure();
     op.setScalePlace(*scale);
@@ -138,7 +151,7 @@ private:
       return success();
     FailureOr<Place> zero =
         choose(contraction, "zero", op.getZero(), op.getZeroPlace(),
-               zeroPlaces(contraction, *scale));
+               legalOf(zeroPlaces(contraction, *scale), isBlocked));
     if (failed(zero))
       return failure();
     op.setZeroPlace(*zero);

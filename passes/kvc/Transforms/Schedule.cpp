@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Analysis/HostTarget.h"
+#include "kvc/Analysis/WarpOperand.h"
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTypes.h"
@@ -129,8 +130,13 @@ int64_t warpTokens(const spec::Spec &spec) {
   for (spec::Tensor tensor : {spec::Tensor::Key, spec::Tensor::Value})
     if (const spec::Scheme *scheme = spec::schemeOf(spec, tensor)) {
       int64_t bits = 0;
-      for (const spec::PartScheme &part : scheme->parts)
-        bits += part.channels() * int64_t(part.codec.bits);
+      // What is dequantised is an operand of at least 16 bits.
+      bool isWords = !scheme->rope && !spec.attention.valueIsKey;
+      for (const spec::PartScheme &part : scheme->parts) {
+        bool isLoaded = isWords && part.blocks() <= 1 && part.outliers == 0 &&
+                        isWordOperand(spec, part);
+        bits += part.channels() * (isLoaded ? int64_t(part.codec.bits) : 16);
+      }
       while (tokens > kFragmentTokens &&
              tokens * bits > kKeyRegisters * 32 * 32)
         tokens /= 2;

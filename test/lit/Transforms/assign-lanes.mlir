@@ -14,6 +14,7 @@
 !o = tensor<8x32xf32, #kvc.dims<r, d>>
 
 // CHECK-DAG: #[[KEYS:layout.*]] = #kvk.layout<pack = [c0], reg = [t3, c3, c4], lane = [c1, c2, t0, t1, t2]>
+// CHECK-DAG: #[[GIVEN:layout.*]] = #kvk.layout<reg = [c0, c3, c4], lane = [c1, c2, r0, r1, r2]>
 // CHECK-DAG: #[[QUERY:layout.*]] = #kvk.layout<pack = [c0], reg = [c3, c4], lane = [c1, c2, r0, r1, r2]>
 // CHECK-DAG: #[[SCORES:layout.*]] = #kvk.layout<reg = [r0, t3], lane = [r1, r2, t0, t1, t2]>
 // CHECK-DAG: #[[ROWS:layout.*]] = #kvk.layout<reg = [r0], lane = [r1, r2, *, *, *]>
@@ -23,7 +24,7 @@
 
 // CHECK-LABEL: func.func @attend
 func.func @attend(%cache: !kvc.cache<#s>, %query: memref<?x?x32xf16, strided<[?, ?, 1]>>, %i: index) -> !o {
-  // CHECK: kvc.load_query {{.*}} {kvk.layouts = [#[[QUERY]]]}
+  // CHECK: kvc.load_query {{.*}} {kvk.layouts = [#[[GIVEN]]]}
   %q = kvc.load_query %query[%i to %i, %i] group 8 : memref<?x?x32xf16, strided<[?, ?, 1]>> to !q
   // CHECK: arith.truncf {{.*}} {kvk.layouts = [#[[QUERY]]]}
   %qh = arith.truncf %q : !q to tensor<8x32xf16, #kvc.dims<r, c>>

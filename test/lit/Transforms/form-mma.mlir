@@ -66,14 +66,58 @@ func.func @written_out(%p: !scores, %m: tensor<16xf32, #kvc.dims<t>>) -> tensor<
   return %o : tensor<8xf32, #kvc.dims<r>>
 }
 
+// Values in registers, here in blocks of channels that fill no fragment: zeros
+// behind them, a power of two of each channel taken out, and the blocks again.
+
+!values = tensor<16x3x8xf32, #kvc.dims<t, b, e>>
+
+// CHECK-LABEL: func.func @dequantised
+func.func @dequantised(%cache: !kvc.cache<#s>, %s: !scores, %x: !values) -> tensor<8x3x8xf32, #kvc.dims<r, b, e>> {
+  // CHECK-DAG: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : tensor<16x8xf32, #kvc.dims<t, d>>
+  // CHECK-DAG: %[[P:.*]] = math.exp2
+  %p = math.exp2 %s : !scores
+  // CHECK: %[[X:.*]] = kvc.join %arg2 : {{.*}} to tensor<16x24xf32, #kvc.dims<t, d>>
+  // CHECK: %[[WHOLE:.*]] = kvc.concat %[[X]], %[[ZEROS]] : {{.*}} to tensor<16x32xf32, #kvc.dims<t, d>>
+  // CHECK: %[[ABS:.*]] = math.absf %[[WHOLE]]
+  // CHECK: kvc.reduce maxnumf %[[ABS]] : {{.*}} to tensor<32xf32, #kvc.dims<d>>
+  // CHECK: %[[O:.*]] = kvk.mma %{{.*}}, %{{.*}} : tensor<16x32xf16, #kvc.dims<t, d>>, tensor<8x16xf16, #kvc.dims<r, t>> to tensor<8x32xf32, #kvc.dims<r, d>>
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[O]]
+  // CHECK: %[[SLICE:.*]] = kvc.slice %[[SCALED]] : {{.*}} to tensor<8x24xf32, #kvc.dims<r, d>>
+  // CHECK: kvc.split %[[SLICE]]
+  %o = kvc.contract %p, %x : !scores, !values to tensor<8x3x8xf32, #kvc.dims<r, b, e>>
+  return %o : tensor<8x3x8xf32, #kvc.dims<r, b, e>>
+}
+
+// Codes that begin anywhere are values too.
+
+// CHECK-LABEL: func.func @unaligned
+// CHECK-NOT: kvk.load
+// CHECK: kvk.mma
+func.func @unaligned(%cache: !kvc.cache<#s>, %head: index, %t: index, %p: !scores) -> !out {
+  %v = kvc.load_codes %cache[%head, %t] valid %t {tensor = #kvc.tensor<value>, unaligned} : !kvc.cache<#s> to tensor<16x16xf16, #kvc.dims<t, d>>
+  %x = arith.extf %v : tensor<16x16xf16, #kvc.dims<t, d>> to tensor<16x16xf32, #kvc.dims<t, d>>
+  %o = kvc.contract %p, %x : !scores, tensor<16x16xf32, #kvc.dims<t, d>> to !out
+  return %o : !out
+}
+
 // -----
+
+// Three terms of each f32, six products, the smallest first.
 
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 1, head_dim = 16}>,
   io = #kvc.io<{query = "f32"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
-func.func @f32(%cache: !kvc.cache<#s>, %head: index, %q: tensor<8x16xf32, #kvc.dims<r, c>>) -> tensor<8x16xf32, #kvc.dims<r, t>> {
-  %u = kvc.load_codes %cache[%head, %head] valid %head {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<16x16xf16, #kvc.dims<t, c>>
-  %k = arith.extf %u : tensor<16x16xf16, #kvc.dims<t, c>> to tensor<16x16xf32, #kvc.dims<t, c>>
-  // expected-error@+1 {{io.query f32: tensor cores multiply f16 and bf16}}
+
+// CHECK-LABEL: func.func @f32
+func.func @f32(%cache: !kvc.cache<#s>, %k: tensor<16x16xf32, #kvc.dims<t, c>>, %q: tensor<8x16xf32, #kvc.dims<r, c>>) -> tensor<8x16xf32, #kvc.dims<r, t>> {
+  // CHECK-DAG: %[[K0:.*]] = kvc.round_to %arg1 {dtype = "bf16"}
+  // CHECK-DAG: %[[REST:.*]] = arith.subf %arg1, %[[K0]]
+  // CHECK-DAG: %[[K1:.*]] = kvc.round_to %[[REST]] {dtype = "bf16"}
+  // CHECK-DAG: %[[A:.*]] = arith.truncf %[[K0]]
+  // CHECK: %[[LOW:.*]] = kvk.mma %[[A]], %{{.*}} : tensor<16x16xbf16, #kvc.dims<t, c>>
+  // CHECK-COUNT-4: kvk.mma {{.*}} acc
+  // CHECK: %[[S:.*]] = kvk.mma %[[A]], %{{.*}} acc
+  // CHECK-NOT: kvk.mma
+  // CHECK: return %[[S]]
   %s = kvc.contract %q, %k : tensor<8x16xf32, #kvc.dims<r, c>>, tensor<16x16xf32, #kvc.dims<t, c>> to tensor<8x16xf32, #kvc.dims<r, t>>
   return %s : tensor<8x16xf32, #kvc.dims<r, t>>
 }

@@ -30,9 +30,10 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    if (kvc::WarpLowering lowering(getOperation(), {hasFloat8});
-        failed(lowering.run()))
-      signalPassFailure();
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (kvc::WarpLowering lowering(func, {hasFloat8});
+          !func.isExternal() && failed(lowering.run()))
+        return signalPassFailure();
   }
 };
 

@@ -40,13 +40,15 @@ struct CacheAccess {
 
 CacheAccess accessOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, CacheAccess>(op)
-      .Case<LoadCodesOp, LoadScaleOp, LoadZeroOp>([](auto op) {
+      .Case<LoadCodesOp, LoadScaleOp, LoadZeroOp, LoadOutlierIndicesOp,
+            LoadOutlierValuesOp>([](auto op) {
         return CacheAccess{op.getCache(),    op.getKvHead(),
                            op.getToken(),    op.getValid(),
                            op.getTensor(),   unsigned(op.getPart()),
                            op.getUnaligned()};
       })
-      .Case<StoreCodesOp, StoreScaleOp, StoreZeroOp>([](auto op) {
+      .Case<StoreCodesOp, StoreScaleOp, StoreZeroOp, StoreOutlierIndicesOp,
+            StoreOutlierValuesOp>([](auto op) {
         return CacheAccess{op.getCache(),  op.getKvHead(),
                            op.getToken(),  Value(),
                            op.getTensor(), unsigned(op.getPart())};
@@ -97,6 +99,18 @@ public:
     return b.offset(pointer, b.div(bits, 8));
   }
 
+  /// The same where the element of the region is another one than the tile's:
+  /// that of column `index`.
+  Value byteAddress(int64_t number, Value index) {
+    Value at = lanes.index(tile, 't', number);
+    if (valid)
+      at = b.min(at, b.sub(valid, b.index(1)));
+    at = b.add(token, at);
+    Value bits = b.add(region.order.bits(b, 't', region.inPage(b, at)),
+                       region.order.bits(b, column, index));
+    return b.offset(region.pageOf(b, at), b.div(bits, 8));
+  }
+
   /// Whether the element's token is one to read; null where all are.
   Value isValid(int64_t number) {
     if (!valid)
@@ -119,11 +133,33 @@ int64_t tokensOf(Type tile) {
   return hasDim(tile, "t") ? extentOf(tile, "t") : 1;
 }
 
-/// The type in memory of a scale.
-Type storedType(MLIRContext *context, spec::DType dtype) {
+/// The type in memory of a scale, a zero, or of an outlier.
+Type storedType(MLIRContext *context, const CacheAccess &access,
+                layout::RegionKind kind) {
+  if (kind == layout::RegionKind::OutlierIndices)
+    return IntegerType::get(context, 16);
+  if (kind == layout::RegionKind::OutlierValues)
+    return Float16Type::get(context);
+  spec::DType dtype = access.scheme().scale->dtype;
   if (spec::bitsOf(dtype) == 8)
     return IntegerType::get(context, 8);
   return elementTypeOf(context, dtype);
+}
+
+/// Rows of records begin anywhere.
+bool isAlignedIn(const CacheAccess &access) {
+  spec::Order order = access.spec().layout.order;
+  return order != spec::Order::Ggml && order != spec::Order::Token;
+}
+
+/// A tile's layout with the name that a region has for its columns.
+WarpTile withColumns(const WarpTile &tile, Type type) {
+  layout::RegisterLayout layout = tile.layout();
+  for (layout::Digits *space : {&layout.pack, &layout.reg, &layout.lane})
+    for (layout::Digit &digit : *space)
+      if (digit.dim != 't' && !digit.isReplicated())
+        digit.dim = 'b';
+  return WarpTile(layout);
 }
 
 } // namespace
@@ -142,30 +178,33 @@ HeadRegion WarpLowering::region(Operation *op, layout::RegionKind kind) {
                     found.pageTokens);
 }
 
-/// Code by code: for kernels that read a few tokens, in any order.
+/// Code by code, in any order; 0 where there is no token.
 WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
   CacheAccess access = accessOf(op);
   WarpTile tile = inPage(tileOf(op), op.getType());
-  PagePlaces places(b, *lanes, region(op, layout::RegionKind::Codes), tile,
-                    get(access.token), get(access.valid),
-                    tokensOf(op.getType()), access.unaligned, 'c');
+  auto placesOf = [&](layout::RegionKind kind) {
+    return PagePlaces(b, *lanes, region(op, kind), tile, get(access.token),
+                      get(access.valid), tokensOf(op.getType()),
+                      access.unaligned, 'c');
+  };
+  PagePlaces places = placesOf(layout::RegionKind::Codes);
   const spec::Codec &codec = access.scheme().codec;
   Type element = getElementTypeOrSelf(op.getType());
   SmallVector<Value> codes;
-  for (int64_t i = 0; i < tile.size(); ++i) {
-    if (isa<FloatType>(element)) {
-      Type bits = b.getIntegerType(codec.bits);
-      Value stored =
-          b.loadBytes(places.byteAddress(i), bits, int64_t(codec.bits) / 8);
-      if (Value isValid = places.isValid(i))
-        stored = arith::SelectOp::create(b, isValid, stored,
-                                         b.splat(int64_t(0), bits));
+  if (isa<FloatType>(element)) {
+    Type bits = b.getIntegerType(codec.bits);
+    int64_t alignment = isAlignedIn(access) ? int64_t(codec.bits) / 8 : 1;
+    for (int64_t i = 0; i < tile.size(); ++i) {
+      Value stored = b.loadBytes(places.byteAddress(i), bits, alignment);
+      stored = arith::SelectOp::create(b, places.isValid(i), stored,
+                                       b.splat(int64_t(0), bits));
       codes.push_back(b.bitcast(stored, element));
-      continue;
     }
-    auto [pointer, bits] = places.place(i);
-    int64_t width = codec.bits;
-    Type word = b.getIntegerType(16);
+    return collect(codes);
+  }
+  Type word = b.getIntegerType(16);
+  auto loadField = [&](PagePlaces &from, int64_t i, int64_t width) -> Value {
+    auto [pointer, bits] = from.place(i);
     Value stored =
         b.widen(b.loadBytes(b.offset(pointer, b.div(bits, 8)), b.getI8Type()),
                 word, false);
@@ -174,41 +213,92 @@ WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
           b.offset(pointer, b.div(b.add(bits, width - 1), 8)), b.getI8Type());
       stored = b.bitOr(stored, b.shl(b.widen(last, word, false), 8));
     }
-    if (width < 8) {
-      Value shift = arith::IndexCastOp::create(b, word, b.rem(bits, 8));
-      stored = arith::ShRUIOp::create(b, stored, shift);
-      stored = b.mask(stored, (int64_t(1) << width) - 1);
-    }
-    bool isCentred = codec.isInt() &&
-                     !(width == 8 && access.scheme().zero == spec::Zero::None);
+    if (width == 8)
+      return stored;
+    Value shift = arith::IndexCastOp::create(b, word, b.rem(bits, 8));
+    stored = arith::ShRUIOp::create(b, stored, shift);
+    return b.mask(stored, (int64_t(1) << width) - 1);
+  };
+  int64_t width = codec.bits,
+          low = layout::lowBits(access.spec().layout, codec);
+  std::optional<PagePlaces> highPlaces;
+  if (low < width)
+    highPlaces.emplace(placesOf(layout::RegionKind::HighCodes));
+  bool isCentred = codec.isInt() &&
+                   !(width == 8 && access.scheme().zero == spec::Zero::None);
+  for (int64_t i = 0; i < tile.size(); ++i) {
+    Value stored = loadField(places, i, low);
+    if (highPlaces)
+      stored =
+          b.bitOr(stored, b.shl(loadField(*highPlaces, i, width - low), low));
     if (isCentred)
       stored = arith::SubIOp::create(b, stored,
                                      b.splat(int64_t(1) << (width - 1), word));
+    stored = arith::SelectOp::create(b, places.isValid(i), stored,
+                                     b.splat(int64_t(0), word));
     codes.push_back(arith::TruncIOp::create(b, b.getI8Type(), stored));
   }
   return collect(codes);
 }
 
+/// Rows from one of two places, token by token.
+WarpLowering::Result WarpLowering::lowerLoadGiven(LoadGivenOp op) {
+  WarpTile tile = inPage(tileOf(op), op.getType());
+  const spec::Spec &raw = cast<CacheType>(op.getRaw().getType()).getSpec();
+  layout::PageLayout pages =
+      layout::pageLayout(raw, op.getTensor(), layout::TargetFamily::Nvptx);
+  const layout::Region &codes = pages.region(layout::RegionKind::Codes);
+  HeadRegion rows(b, *views, get(op.getRaw()), get(op.getKvHead()),
+                  op.getTensor(), layout::RegionKind::Codes, 0, codes.storage,
+                  codes.pageTokens);
+  const Memory &memory = memoryOf(op.getMemref());
+  int64_t bytes = memory.element.getIntOrFloatBitWidth() / 8;
+  Type bits = b.getIntegerType(unsigned(bytes * 8));
+  SmallVector<Value> elements(size_t(tile.size()));
+  std::map<int64_t, SmallVector<int64_t>> byToken;
+  for (int64_t i = 0; i < tile.size(); ++i)
+    byToken[tile.index('t', i)].push_back(i);
+  for (const auto &[token, numbers] : byToken) {
+    auto count = int64_t(numbers.size());
+    Value own = lanes->index(tile, 't', numbers.front());
+    Value isOld = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, own,
+                                        get(op.getCount()));
+    auto load = scf::IfOp::create(b, Emit::vectorOf(count, bits), isOld,
+                                  /*withElseRegion=*/true);
+    auto loadAll = [&](Block *block, function_ref<Value(Value)> addressOf) {
+      InsertionGuard guard(b);
+      b.setInsertionPointToEnd(block);
+      SmallVector<Value> loaded;
+      for (int64_t i : numbers)
+        loaded.push_back(b.loadBytes(addressOf(b.add(lanes->index(tile, 'c', i),
+                                                     int64_t(op.getChannel()))),
+                                     bits, bytes));
+      Value all = collect(loaded);
+      scf::YieldOp::create(b, all);
+    };
+    loadAll(load.thenBlock(), [&](Value channel) {
+      Value at = b.add(get(op.getToken()), own);
+      Value inPage = b.add(rows.order.bits(b, 't', rows.inPage(b, at)),
+                           rows.order.bits(b, 'c', channel));
+      return b.offset(rows.pageOf(b, at), b.div(inPage, 8));
+    });
+    loadAll(load.elseBlock(), [&](Value channel) {
+      return address(memory, {b.add(get(op.getIndex()), own),
+                              get(op.getKvHead()), channel});
+    });
+    for (auto [i, number] : llvm::enumerate(numbers))
+      elements[size_t(number)] =
+          b.bitcast(at(load.getResult(0), int64_t(i)), memory.element);
+  }
+  return b.toF32(collect(elements));
+}
+
 LogicalResult WarpLowering::lowerStoreCodes(StoreCodesOp op) {
   CacheAccess access = accessOf(op);
-  Type type = op.getSource().getType();
-  WarpTile tile = inPage(tileOf(op.getSource()), type);
-  HeadRegion codes = region(op, layout::RegionKind::Codes);
-  layout::PageLayout pages = layout::pageLayout(access.spec(), access.tensor,
-                                                layout::TargetFamily::Nvptx);
-  const layout::Storage &storage =
-      regionOf(pages, access, layout::RegionKind::Codes).storage;
-  PagePlaces places(b, *lanes, std::move(codes), tile, get(access.token),
-                    Value(), tokensOf(type), access.unaligned, 'c');
-  CacheRuns runs(tile, storage, kMostBits);
   const spec::Codec &codec = access.scheme().codec;
-  int64_t width = codec.bits, length = runs.length();
-  if (length * width % 8 != 0)
-    return op.emitOpError("expected the codes of a byte in one lane, got ")
-           << length << " of " << width << " bits";
-  // Whole bytes of what may be no power of two of them.
-  if (8 % width != 0 && width < 8)
-    length = 8;
+  Type type = op.getSource().getType();
+  int64_t width = codec.bits,
+          low = layout::lowBits(access.spec().layout, codec);
   bool isCentred = codec.isInt() &&
                    !(width == 8 && access.scheme().zero == spec::Zero::None);
   Value source = get(op.getSource());
@@ -219,50 +309,97 @@ LogicalResult WarpLowering::lowerStoreCodes(StoreCodesOp op) {
   else if (isCentred)
     source = arith::AddIOp::create(
         b, source, b.splat(int64_t(1) << (width - 1), source.getType()));
+  if (low == width)
+    return storeField(op, source, layout::RegionKind::Codes, width);
+  if (failed(storeField(op, source, layout::RegionKind::Codes, low)))
+    return failure();
+  return storeField(op, b.shr(source, low), layout::RegionKind::HighCodes,
+                    width - low);
+}
+
+/// The low `width` bits of each element of `source`.
+LogicalResult WarpLowering::storeField(StoreCodesOp op, Value source,
+                                       layout::RegionKind kind, int64_t width) {
+  CacheAccess access = accessOf(op);
+  Type type = op.getSource().getType();
+  WarpTile tile = inPage(tileOf(op.getSource()), type);
+  layout::PageLayout pages = layout::pageLayout(access.spec(), access.tensor,
+                                                layout::TargetFamily::Nvptx);
+  PagePlaces places(b, *lanes, region(op, kind), tile, get(access.token),
+                    Value(), tokensOf(type), access.unaligned, 'c');
+  const layout::Storage &storage = regionOf(pages, access, kind).storage;
+  CacheRuns runs(tile, storage, kMostBits);
+  if (runs.length() * width % 8 != 0)
+    runs = CacheRuns(tile, storage, std::numeric_limits<int32_t>::max());
+  // Codes that share bytes with none but each other: those of a run, or of a
+  // row that one lane has.
+  int64_t length = runs.length();
+  constexpr int64_t kCodes = 8;
+  if (width < 8 && 8 % width != 0 && length % kCodes == 0)
+    length = kCodes;
+  bool isRow = length == access.scheme().channels();
+  if (length * width % 8 != 0 && !isRow)
+    return op.emitOpError("expected the codes of a byte in one lane, got ")
+           << length << " of " << width << " bits";
   Value isFirst = lanes->isFirstCopy(tile.layout());
+  bool isAligned = isAlignedIn(access);
   for (int64_t first = 0; first < tile.size(); first += length) {
     auto element = [&](int64_t i) {
       return runs.element((first + i) / runs.length(),
                           (first + i) % runs.length());
     };
     Value pointer = places.byteAddress(element(0));
-    int64_t bytes = length * width / 8;
+    int64_t bytes = (length * width + 7) / 8;
     // Of pieces of a power of two of bytes.
     SmallVector<std::pair<int64_t, Value>> pieces;
     if (width >= 8) {
       SmallVector<Value> values;
       for (int64_t i = 0; i < length; ++i)
         values.push_back(at(source, element(i)));
-      pieces.push_back({0, length == 1 ? values[0] : collect(values)});
+      if (llvm::has_single_bit(uint64_t(length)))
+        pieces.push_back({0, length == 1 ? values[0] : collect(values)});
+      else
+        for (auto [i, value] : llvm::enumerate(values))
+          pieces.push_back({int64_t(i) * width / 8, value});
     } else {
-      SmallVector<Value> stored;
-      Type word = b.getI64Type();
-      int64_t perWord = std::min<int64_t>(length, 8);
-      for (int64_t begin = 0; begin < length; begin += perWord) {
-        Value packed = b.splat(int64_t(0), word);
-        for (int64_t i = 0; i < perWord; ++i) {
-          Value code =
-              b.mask(b.widen(at(source, element(begin + i)), word, false),
-                     (int64_t(1) << width) - 1);
-          packed = b.bitOr(packed, b.shl(code, i * width));
-        }
-        for (int64_t byte = 0; byte < perWord * width / 8; ++byte)
-          stored.push_back(arith::TruncIOp::create(b, b.getI8Type(),
-                                                   b.shr(packed, byte * 8)));
-      }
+      SmallVector<Value> stored = packed(source, width, length, element);
       if (llvm::has_single_bit(uint64_t(bytes)))
         pieces.push_back({0, bytes == 1 ? stored[0] : collect(stored)});
       else
         for (auto [i, byte] : llvm::enumerate(stored))
           pieces.push_back({int64_t(i), byte});
     }
+    int64_t alignment = !isAligned           ? 1
+                        : pieces.size() == 1 ? bytes
+                                             : std::max<int64_t>(width / 8, 1);
     emitIf(b, isFirst, [&] {
       for (auto [offset, piece] : pieces)
-        b.storeBytes(piece, b.offset(pointer, b.index(offset)),
-                     pieces.size() == 1 ? bytes : 1);
+        b.storeBytes(piece, b.offset(pointer, b.index(offset)), alignment);
     });
   }
   return success();
+}
+
+/// Bytes of codes one after the other, lowest bits first; bits beyond are 0.
+SmallVector<Value>
+WarpLowering::packed(Value source, int64_t width, int64_t length,
+                     function_ref<int64_t(int64_t)> element) {
+  SmallVector<Value> bytes;
+  Type word = b.getI64Type();
+  constexpr int64_t kCodes = 8; // Whole bytes.
+  for (int64_t begin = 0; begin < length; begin += kCodes) {
+    int64_t count = std::min(kCodes, length - begin);
+    Value packed = b.splat(int64_t(0), word);
+    for (int64_t i = 0; i < count; ++i) {
+      Value code = b.mask(b.widen(at(source, element(begin + i)), word, false),
+                          (int64_t(1) << width) - 1);
+      packed = b.bitOr(packed, b.shl(code, i * width));
+    }
+    for (int64_t byte = 0; byte < (count * width + 7) / 8; ++byte)
+      bytes.push_back(
+          arith::TruncIOp::create(b, b.getI8Type(), b.shr(packed, byte * 8)));
+  }
+  return bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,44 +410,68 @@ WarpLowering::Result WarpLowering::lowerLoadMeta(Operation *op,
                                                  layout::RegionKind kind) {
   CacheAccess access = accessOf(op);
   Type type = op->getResult(0).getType();
-  for (StringRef dim : dimsOf(type))
-    if (dim != "t" && dim != "b")
-      return op->emitOpError(
-          "factors of channels are not lowered for GPUs yet");
-  if (access.scheme().scale->tokens != 1)
-    return op->emitOpError(
-        "scale blocks of several tokens are not lowered for GPUs yet");
-  WarpTile tile = tileOf(op->getResult(0));
+  WarpTile given = tileOf(op->getResult(0)), tile = withColumns(given, type);
   layout::PageLayout pages = layout::pageLayout(access.spec(), access.tensor,
                                                 layout::TargetFamily::Nvptx);
   const layout::Storage &storage = regionOf(pages, access, kind).storage;
   HeadRegion meta = region(op, kind);
+  bool isAligned = isAlignedIn(access);
   bool isInPage = !access.unaligned && meta.page % tokensOf(type) == 0;
   PagePlaces places(b, *lanes, std::move(meta), tile, get(access.token),
                     get(access.valid), tokensOf(type), access.unaligned, 'b');
-  spec::DType dtype = access.scheme().scale->dtype;
-  Type stored = storedType(b.getContext(), dtype);
+  Type stored = storedType(b.getContext(), access, kind);
   int64_t bits = stored.getIntOrFloatBitWidth();
-  CacheRuns runs(tile, storage, isInPage ? kMostBits : bits);
   Type word = b.getIntegerType(unsigned(bits));
   SmallVector<Value> elements(size_t(tile.size()));
-  for (int64_t run = 0; run < runs.size(); ++run) {
-    int64_t length = runs.length();
-    Value pointer = places.byteAddress(runs.element(run, 0));
-    Value loaded = b.loadBytes(
-        pointer, length == 1 ? word : Type(Emit::vectorOf(length, word)),
-        length * bits / 8);
-    for (int64_t i = 0; i < length; ++i) {
-      int64_t number = runs.element(run, i);
-      Value value = length == 1 ? loaded : at(loaded, i);
-      value = arith::SelectOp::create(b, places.isValid(number), value,
-                                      b.splat(int64_t(0), word));
-      elements[size_t(number)] = b.bitcast(value, stored);
+  auto define = [&](int64_t number, Value value) {
+    value = arith::SelectOp::create(b, places.isValid(number), value,
+                                    b.splat(int64_t(0), word));
+    elements[size_t(number)] = b.bitcast(value, stored);
+  };
+  StringRef last = dimsOf(type).back();
+  bool isOutlier = kind == layout::RegionKind::OutlierIndices ||
+                   kind == layout::RegionKind::OutlierValues;
+  if (isOutlier && storesCodes) // Which this kernel stored.
+    waitForWarp();
+  if (!isOutlier && last != "t" && last != "b") {
+    // Channels, each with the factor of its block.
+    for (int64_t i = 0; i < tile.size(); ++i) {
+      Value block = b.div(lanes->index(given, last.front(), i),
+                          access.scheme().blockChannels());
+      define(i, b.loadBytes(places.byteAddress(i, block), word,
+                            isAligned ? bits / 8 : 1));
+    }
+  } else {
+    CacheRuns runs(tile, storage, isInPage ? kMostBits : bits);
+    if (!llvm::has_single_bit(uint64_t(runs.length())))
+      runs = CacheRuns(tile, storage, bits);
+    for (int64_t run = 0; run < runs.size(); ++run) {
+      int64_t length = runs.length();
+      Value pointer = places.byteAddress(runs.element(run, 0));
+      Value loaded = b.loadBytes(
+          pointer, length == 1 ? word : Type(Emit::vectorOf(length, word)),
+          isAligned ? length * bits / 8 : 1);
+      for (int64_t i = 0; i < length; ++i)
+        define(runs.element(run, i), length == 1 ? loaded : at(loaded, i));
     }
   }
   Value all = collect(elements);
-  if (dtype == spec::DType::E8M0)
-    return floatmath::decodeE8M0(b, all);
+  if (kind == layout::RegionKind::OutlierIndices)
+    return Value(arith::UIToFPOp::create(
+        b, Emit::vectorOf(tile.size(), b.getF32Type()), all));
+  if (isOutlier)
+    return b.toF32(all);
+  spec::DType dtype = access.scheme().scale->dtype;
+  if (dtype == spec::DType::E8M0) {
+    // Byte 0 is 2^-127, where there is a token.
+    SmallVector<Value> factors;
+    Value decoded = floatmath::decodeE8M0(b, all);
+    for (int64_t i = 0; i < tile.size(); ++i)
+      factors.push_back(arith::SelectOp::create(
+          b, places.isValid(i), at(decoded, i),
+          arith::ConstantOp::create(b, b.getF32FloatAttr(0))));
+    return collect(factors);
+  }
   if (dtype == spec::DType::E4M3)
     return floatmath::decodeFloat(b, all, spec::kFP8E4M3);
   return b.toF32(all);
@@ -320,20 +481,23 @@ LogicalResult WarpLowering::lowerStoreMeta(Operation *op,
                                            layout::RegionKind kind) {
   CacheAccess access = accessOf(op);
   Value given = op->getOperand(0);
-  WarpTile tile = tileOf(given);
-  HeadRegion meta = region(op, kind);
-  int64_t tokens = access.scheme().scale->tokens;
-  PagePlaces places(b, *lanes, std::move(meta), tile, get(access.token),
-                    Value(), tokens, access.unaligned, 'b');
-  spec::DType dtype = access.scheme().scale->dtype;
+  WarpTile tile = withColumns(tileOf(given), given.getType());
+  PagePlaces places(b, *lanes, region(op, kind), tile, get(access.token),
+                    Value(), /*tokens=*/1, access.unaligned, 'b');
   Value source = get(given);
-  if (dtype == spec::DType::E8M0)
+  Type stored = storedType(b.getContext(), access, kind);
+  if (kind == layout::RegionKind::OutlierIndices)
+    source =
+        arith::FPToUIOp::create(b, Emit::vectorOf(tile.size(), stored), source);
+  else if (kind == layout::RegionKind::OutlierValues)
+    source = b.fromF32(source, stored);
+  else if (access.scheme().scale->dtype == spec::DType::E8M0)
     source = floatmath::encodeE8M0(b, source);
-  else if (dtype == spec::DType::E4M3)
+  else if (access.scheme().scale->dtype == spec::DType::E4M3)
     source = floatmath::encodeFloat(b, source, spec::kFP8E4M3);
   else
-    source = b.fromF32(source, elementTypeOf(b.getContext(), dtype));
-  int64_t bytes = spec::bitsOf(dtype) / 8;
+    source = b.fromF32(source, stored);
+  int64_t bytes = isAlignedIn(access) ? stored.getIntOrFloatBitWidth() / 8 : 1;
   Value isFirst = lanes->isFirstCopy(tile.layout());
   for (int64_t i = 0; i < tile.size(); ++i) {
     Value pointer = places.byteAddress(i);

@@ -11,6 +11,7 @@
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 #include "kvc/Dialect/KVK/KVKTypes.h"
+#include "kvc/Spec/SchemeInputs.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -46,9 +47,14 @@ LogicalResult WarpLowering::run() {
   }
   lanes.emplace(b, body);
   views.emplace(func, layout::TargetFamily::Nvptx, body);
+  from.walk([&](StoreCodesOp) { storesCodes = true; });
   if (failed(lowerBlock(from)))
     return failure();
   old.dropAllReferences();
+  for (Operation *rows : rawCaches)
+    rows->erase();
+  if (failed(declareShared()))
+    return failure();
   return views->finish();
 }
 
@@ -58,11 +64,11 @@ Value WarpLowering::guard(Block &from) {
   Value any;
   for (auto loop : from.getOps<scf::ForOp>()) {
     auto isParameter = [](Value bound) { return isa<BlockArgument>(bound); };
-    if (!isParameter(loop.getLowerBound()) ||
-        !isParameter(loop.getUpperBound()))
+    if (!isParameter(loop.getUpperBound()))
       continue;
-    Value runs = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                       get(loop.getLowerBound()),
+    Value begin = isParameter(loop.getLowerBound()) ? get(loop.getLowerBound())
+                                                    : b.index(0);
+    Value runs = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, begin,
                                        get(loop.getUpperBound()));
     any = any ? b.createOrFold<arith::OrIOp>(any, runs) : runs;
   }
@@ -85,6 +91,21 @@ LogicalResult WarpLowering::lower(Operation *op) {
       .Case([&](StoreOutputOp store) { return lowerStoreOutput(store); })
       .Case([&](StoreRowsOp store) { return lowerStoreRows(store); })
       .Case([&](StoreCodesOp store) { return lowerStoreCodes(store); })
+      .Case([&](RawRowsOp rows) {
+        rawCaches.push_back(b.clone(*rows, map));
+        return success();
+      })
+      .Case([&](CodedEndOp end) {
+        map.map(end.getResult(),
+                views->codedEnd(b, get(end.getCache()), end.getTensor()));
+        return success();
+      })
+      .Case<StoreOutlierIndicesOp>([&](auto) {
+        return lowerStoreMeta(op, layout::RegionKind::OutlierIndices);
+      })
+      .Case<StoreOutlierValuesOp>([&](auto) {
+        return lowerStoreMeta(op, layout::RegionKind::OutlierValues);
+      })
       .Case([&](StoreScaleOp) {
         return lowerStoreMeta(op, layout::RegionKind::Scales);
       })
@@ -106,6 +127,9 @@ LogicalResult WarpLowering::lower(Operation *op) {
 
 LogicalResult WarpLowering::lowerLoop(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
+  // What other lanes read or wrote of the cache before.
+  if (storesCodes && !rawCaches.empty())
+    waitForWarp();
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     inits.push_back(get(init));
@@ -229,6 +253,28 @@ WarpLowering::Result WarpLowering::lowerValue(Operation *op) {
       })
       .Case([&](LoadZeroOp) {
         return lowerLoadMeta(op, layout::RegionKind::Zeros);
+      })
+      .Case([&](LoadOutlierIndicesOp) {
+        return lowerLoadMeta(op, layout::RegionKind::OutlierIndices);
+      })
+      .Case([&](LoadOutlierValuesOp) {
+        return lowerLoadMeta(op, layout::RegionKind::OutlierValues);
+      })
+      .Case([&](LoadGivenOp op) { return lowerLoadGiven(op); })
+      .Case([&](LoadSchemeOp op) { return lowerScheme(op); })
+      .Case([&](SliceOp op) { return lowerSlice(op); })
+      .Case([&](ConcatOp op) { return lowerConcat(op); })
+      .Case([&](PickOp op) { return lowerPick(op); })
+      .Case([&](PatchOp op) { return lowerPatch(op); })
+      .Case([&](FindOutliersOp op) { return lowerFindOutliers(op); })
+      .Case([&](RotateOp op) { return lowerRotate(op); })
+      .Case([&](RopeOp op) { return lowerRope(op); })
+      .Case([&](GatherOp op) -> Result {
+        return floatmath::lookup(b, get(op.getCodes()), get(op.getTable()));
+      })
+      .Case([&](NearestOp op) -> Result {
+        return floatmath::nearest(b, get(op.getSource()),
+                                  get(op.getThresholds()), get(op.getCodes()));
       })
       .Case([&](kvk::LoadOp op) { return lowerLoadOperand(op); })
       .Case([&](kvk::WidenOp op) { return lowerWiden(op); })
@@ -375,22 +421,28 @@ WarpLowering::Result WarpLowering::lowerReduce(ReduceOp op) {
     if (isReduced(digit))
       steps.push_back({digit, int64_t(1) << i});
   bool isOrdered = op.getKind() == ReductionKind::PairwiseAdd;
-  if (isOrdered) {
-    for (const Step &step : steps)
-      if (step.digit.count != 2)
-        return op.emitOpError("expected powers of two to add pairwise");
-    // e before b: blocks are reduced by themselves.
+  if (isOrdered) // Channels first, then tokens.
     llvm::sort(steps, [](const Step &x, const Step &y) {
-      return x.digit.place < y.digit.place;
+      return std::pair(x.digit.dim == 't', x.digit.place) <
+             std::pair(y.digit.dim == 't', y.digit.place);
     });
-  }
 
   layout::Digits left = tile.elements();
   SmallVector<Value> values;
   Value source = get(op.getSource());
   for (int64_t i = 0; i < tile.size(); ++i)
     values.push_back(at(source, i));
-  for (const Step &step : steps) {
+  for (const auto &[number, step] : llvm::enumerate(steps)) {
+    if (isOrdered && step.digit.count != 2) {
+      // What is left are no pairs of digits: elements in their own order.
+      layout::Digits rest;
+      for (const Step &each : ArrayRef(steps).drop_front(number)) {
+        if (each.laneMask)
+          return op.emitOpError("expected what is added last in one lane");
+        rest.push_back(each.digit);
+      }
+      return addPairwise(values, left, rest);
+    }
     if (step.laneMask) {
       for (Value &value : values)
         value = combine(b, op.getKind(), value,
@@ -415,6 +467,49 @@ WarpLowering::Result WarpLowering::lowerReduce(ReduceOp op) {
     left.erase(left.begin() + ptrdiff_t(position));
   }
   return collect(values);
+}
+
+/// Sums of neighbours along `digits` of values whose positions are `left`, as
+/// if zeros filled them up to a power of two.
+Value WarpLowering::addPairwise(ArrayRef<Value> values,
+                                const layout::Digits &left,
+                                const layout::Digits &digits) {
+  SmallVector<Value> sums;
+  auto strideOf = [&](const layout::Digit &digit) {
+    int64_t stride = 1;
+    for (const layout::Digit &each : left) {
+      if (each == digit)
+        break;
+      stride *= each.count;
+    }
+    return stride;
+  };
+  for (int64_t i = 0; i < int64_t(values.size()); ++i) {
+    bool isFirst = llvm::all_of(digits, [&](const layout::Digit &digit) {
+      return i / strideOf(digit) % digit.count == 0;
+    });
+    if (!isFirst)
+      continue;
+    SmallVector<Value> row;
+    for (int64_t n = 0; n < layout::extentOf(digits); ++n) {
+      int64_t at = i, rest = n;
+      for (const layout::Digit &digit : digits) {
+        at += rest % digit.count * strideOf(digit);
+        rest /= digit.count;
+      }
+      row.push_back(values[size_t(at)]);
+    }
+    while (row.size() > 1) {
+      SmallVector<Value> next;
+      for (size_t j = 0; j + 1 < row.size(); j += 2)
+        next.push_back(arith::AddFOp::create(b, row[j], row[j + 1]));
+      if (row.size() % 2 != 0)
+        next.push_back(row.back());
+      row = std::move(next);
+    }
+    sums.push_back(row.front());
+  }
+  return collect(sums);
 }
 
 WarpLowering::Result WarpLowering::lowerNarrow(arith::TruncFOp op) {
@@ -457,10 +552,33 @@ WarpLowering::Result WarpLowering::lowerRenamed(Operation *op) {
   };
   if (flat(from.elements()) != flat(to.elements()) ||
       flat(from.layout().lane) != flat(to.layout().lane))
-    return op->emitOpError(
-               "expected blocks of a power of two of channels, got ")
-           << inner;
+    return renumber(op->getOperand(0), op->getResult(0));
   return get(op->getOperand(0));
+}
+
+WarpLowering::Result WarpLowering::lowerScheme(LoadSchemeOp op) {
+  const spec::Spec &spec = op.getCache().getType().getSpec();
+  const auto part = size_t(op.getPart());
+  const spec::RowRange range =
+      spec::rowRange(spec, op.getTensor(), part, op.getField());
+  constexpr int64_t bytes = sizeof(float);
+  Value row = b.offset(
+      views->input(b, get(op.getCache()),
+                   spec::inputNumber(spec, op.getTensor(), range.kind, part)),
+      b.add(b.mul(get(op.getKvHead()), range.stride * bytes),
+            range.begin * bytes));
+  if (!isTile(op.getType()))
+    return b.loadBytes(row, b.getF32Type(), bytes);
+  WarpTile tile = tileOf(op);
+  StringRef dim = dimsOf(op.getType()).front();
+  int64_t repeats = extentOf(op.getType(), dim) / range.count;
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < tile.size(); ++i) {
+    Value number = b.div(lanes->index(tile, dim.front(), i), repeats);
+    elements.push_back(b.loadBytes(b.offset(row, b.mul(number, bytes)),
+                                   b.getF32Type(), bytes));
+  }
+  return collect(elements);
 }
 
 } // namespace kvc

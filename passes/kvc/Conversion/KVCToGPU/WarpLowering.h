@@ -52,9 +52,12 @@ private:
   Result lowerIota(IotaOp op);
   Result lowerBroadcast(BroadcastOp op);
   Result lowerReduce(ReduceOp op);
+  Value addPairwise(ArrayRef<Value> values, const layout::Digits &left,
+                    const layout::Digits &digits);
   Result lowerNarrow(mlir::arith::TruncFOp op);
   /// split and join: the same elements under other names.
   Result lowerRenamed(Op *op);
+  Result lowerScheme(LoadSchemeOp op);
 
   //===--------------------------------------------------------------------===//
   // WarpMemory.cpp: queries, inputs, partial results, outputs, rows
@@ -81,11 +84,44 @@ private:
                  llvm::function_ref<std::pair<Value, Value>(int64_t)> place);
 
   //===--------------------------------------------------------------------===//
+  // WarpShared.cpp: elements that move anywhere
+  //===--------------------------------------------------------------------===//
+  Result lowerSlice(SliceOp op);
+  Result lowerConcat(ConcatOp op);
+  Result lowerPick(PickOp op);
+  Result lowerPatch(PatchOp op);
+  Result lowerFindOutliers(FindOutliersOp op);
+  Result lowerRotate(RotateOp op);
+  Result lowerRope(RopeOp op);
+  Value renumber(Value source, Value result);
+  /// The kernel's buffer, of at least so many bytes.
+  Value shared(int64_t bytes);
+  mlir::LogicalResult declareShared();
+  void waitForWarp();
+  void beginShared(Type tile);
+  /// Writes a tile, row by row, for all lanes to read.
+  Value writeTile(Value tile);
+  /// Where element `number` of a lane then is.
+  Value flatIndex(const WarpTile &tile, Type type, int64_t number);
+  void writeShared(Value source, const WarpTile &tile,
+                   llvm::function_ref<Value(int64_t)> indexOf);
+  Value readShared(const WarpTile &tile, Type element,
+                   llvm::function_ref<Value(int64_t)> indexOf);
+  std::pair<Value, Value> namedChannel(Value index, int64_t i, int64_t pitch);
+  /// Where numbers that the code knows lie.
+  Value constants(ArrayRef<float> values, llvm::StringRef name);
+
+  //===--------------------------------------------------------------------===//
   // WarpCache.cpp: codes and metadata, element by element
   //===--------------------------------------------------------------------===//
   Result lowerLoadCodes(LoadCodesOp op);
   Result lowerLoadMeta(Op *op, layout::RegionKind kind);
+  Result lowerLoadGiven(LoadGivenOp op);
   mlir::LogicalResult lowerStoreCodes(StoreCodesOp op);
+  mlir::LogicalResult storeField(StoreCodesOp op, Value source,
+                                 layout::RegionKind kind, int64_t width);
+  llvm::SmallVector<Value> packed(Value source, int64_t width, int64_t length,
+                                  llvm::function_ref<int64_t(int64_t)> element);
   mlir::LogicalResult lowerStoreMeta(Op *op, layout::RegionKind kind);
   HeadRegion region(Op *op, layout::RegionKind kind);
 
@@ -100,6 +136,7 @@ private:
   maskTokens(Value words, const WarpTile &tile, int64_t width, Value valid,
              int64_t tokens,
              llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> placeOf);
+  Value pairsOf(Value elements);
   Value exchange(Value source, const WarpTile &from, const WarpTile &to,
                  ArrayRef<llvm::StringRef> dims);
 
@@ -122,6 +159,10 @@ private:
   std::optional<CacheViews> views;
   std::optional<Lanes> lanes;
   mlir::IRMapping map;
+  Value sharedPointer, frequencies;
+  int64_t sharedBytes = 0;
+  bool storesCodes = false;
+  llvm::SmallVector<Op *> rawCaches; ///< kvc.raw_rows of the new body.
   llvm::DenseMap<Value, Memory> memories;
 };
 

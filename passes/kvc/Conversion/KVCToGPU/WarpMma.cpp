@@ -336,6 +336,23 @@ WarpLowering::Result WarpLowering::lowerMma(kvk::MmaOp op) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
+/// The layout of elements that are no pairs yet.
+static layout::RegisterLayout unpacked(const WarpTile &tile) {
+  layout::RegisterLayout layout = tile.layout();
+  layout.reg = tile.elements();
+  layout.pack.clear();
+  return layout;
+}
+
+/// Neighbours of 16 bits in one register.
+Value WarpLowering::pairsOf(Value elements) {
+  SmallVector<Value> pairs;
+  for (int64_t i = 0; i < Emit::lanesOf(elements); i += 2)
+    pairs.push_back(
+        LLVM::BitcastOp::create(b, b.getI32Type(), b.slice(elements, i, 2)));
+  return collect(pairs);
+}
+
 WarpLowering::Result WarpLowering::lowerConvert(kvk::ConvertLayoutOp op) {
   WarpTile from = tileOf(op.getSource()), to = tileOf(op);
   Value source = get(op.getSource());
@@ -355,6 +372,9 @@ WarpLowering::Result WarpLowering::lowerConvert(kvk::ConvertLayoutOp op) {
           .getResult(0);
     });
   }
+  if (now.pack.empty() && !to.layout().pack.empty())
+    return pairsOf(exchange(source, WarpTile(now), WarpTile(unpacked(to)),
+                            dimsOf(op.getType())));
   if (now.pack != to.layout().pack)
     return op.emitOpError("expected a conversion of whole registers, got ")
            << layout::str(from.layout()) << " to " << layout::str(to.layout());

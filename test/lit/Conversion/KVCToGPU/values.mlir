@@ -43,8 +43,9 @@ func.func @convert(%out: memref<?xf32>, %i: index, %n: index) {
 // -----
 
 func.func @unsupported(%x: index) {
-  %t = arith.constant {kvk.layouts = [#kvk.layout<reg = [c0, c1, c2, c3]>]} dense<1.0> : tensor<16xf32, #kvc.dims<c>>
-  // expected-error@+1 {{'kvc.rotate' op is not lowered for GPUs yet}}
-  %y = kvc.rotate %t {block = 16 : i64} : tensor<16xf32, #kvc.dims<c>>
+  %q = arith.constant {kvk.layouts = [#kvk.layout<reg = [r0, r1, r2, c0], lane = [*, *, *, *, *]>]} dense<1.0> : tensor<8x2xf32, #kvc.dims<r, c>>
+  %i = arith.constant {kvk.layouts = [#kvk.layout<lane = [t0, t1, t2, t3, *]>]} dense<1.0> : tensor<16x1xf32, #kvc.dims<t, o>>
+  // expected-error@+1 {{'kvc.gather_dot' op is not lowered for GPUs yet}}
+  %y = kvc.gather_dot %q, %i, %i : tensor<8x2xf32, #kvc.dims<r, c>>, tensor<16x1xf32, #kvc.dims<t, o>> to tensor<8x16xf32, #kvc.dims<r, t>>
   return
 }

@@ -1,0 +1,26 @@
+//===- WarpOperand.cpp - What a warp loads as an operand ------------------===//
+//
+// Part of kvc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvc/Analysis/WarpOperand.h"
+
+namespace kvc {
+
+using namespace spec;
+
+bool isWordOperand(const Spec &spec, const PartScheme &part) {
+  constexpr int64_t kFragment = 16; // Channels.
+  if (part.channels() % kFragment != 0 || spec.layout.order == Order::Ggml ||
+      spec.layout.order == Order::Token)
+    return false;
+  if (part.codec.isRaw())
+    return part.codec.raw == spec.io.query && spec.io.query != DType::F32;
+  if (spec.io.query == DType::F32 || part.codec.kind == CodecKind::Lut)
+    return false;
+  return part.codec.bits == 8 ||
+         (part.codec.isInt() && (part.codec.bits == 4 || part.codec.bits == 2));
+}
+
+} // namespace kvc
