@@ -123,6 +123,22 @@ CLI::App &kvc::addCommand(CLI::App &app, const std::string &name,
   return *command;
 }
 
+CLI::App &kvc::addCommandGroup(CLI::App &app, const std::string &name,
+                               const std::string &about) {
+  CLI::App *group = app.add_subcommand(name, about);
+  group->require_subcommand(0, 1);
+  group->callback([group, name] {
+    if (!group->get_subcommands().empty())
+      return;
+    std::vector<std::string> names;
+    for (const CLI::App *command : group->get_subcommands({}))
+      names.push_back(command->get_name());
+    failUse("command line: " + name + ": expected a command, one of " +
+            join(names) + "; got none");
+  });
+  return *group;
+}
+
 void kvc::addDevice(CLI::App &command, std::string &device,
                     const std::string &help) {
   addParsed(

@@ -66,6 +66,11 @@ CLI::App &addCommand(CLI::App &app, const std::string &name,
                      const std::string &about, std::function<void()> run,
                      const std::string &footer = "");
 
+/// Adds a subcommand that is nothing without one of its own, which addCommand
+/// adds to it.
+CLI::App &addCommandGroup(CLI::App &app, const std::string &name,
+                          const std::string &about);
+
 enum class Need { Optional, Required };
 
 /// Declares `--device`.

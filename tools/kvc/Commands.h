@@ -27,6 +27,7 @@ void addCalibrateCommand(CLI::App &app);
 void addPresetsCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 void addSimCommand(CLI::App &app);
+void addCacheCommand(CLI::App &app);
 
 } // namespace kvc
 

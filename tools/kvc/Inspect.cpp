@@ -6,6 +6,7 @@
 
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
+#include "kvc/InspectSaved.h"
 #include "kvc/InspectSpec.h"
 #include "kvc/InspectTensors.h"
 #include "kvc/SpecFile.h"
@@ -61,6 +62,8 @@ std::pair<std::string, std::string> splitText(const std::string &path,
 }
 
 void inspect(const InspectOptions &options) {
+  if (looksLikeSaved(options.file))
+    return print(inspectSaved(openSaved(options.file).get(), options.json));
   if (looksLikeTensors(options.file)) {
     auto file = safetensors::read(options.file);
     if (!file)
@@ -76,10 +79,11 @@ void inspect(const InspectOptions &options) {
 
 void kvc::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App &command =
-      addCommand(app, "inspect", "Show what a spec or a safetensors file says.",
-                 [options] { inspect(*options); });
-  addFile(command, "FILE", options->file, "A spec or a safetensors file.",
-          Need::Required);
+  CLI::App &command = addCommand(
+      app, "inspect",
+      "Show what a spec, a safetensors file or a saved sequence says.",
+      [options] { inspect(*options); });
+  addFile(command, "FILE", options->file,
+          "A spec, a safetensors file or a saved sequence.", Need::Required);
   addFlag(command, "--json", options->json, "Print JSON.");
 }

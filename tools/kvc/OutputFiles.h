@@ -14,7 +14,7 @@
 #ifndef KVC_TOOLS_OUTPUTFILES_H
 #define KVC_TOOLS_OUTPUTFILES_H
 
-#include "kvc/PendingFile.h"
+#include "kvc/Base/PendingFile.h"
 #include "kvc/Safetensors.h"
 
 #include <deque>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/PendingFile.h"
+#include "kvc/Base/PendingFile.h"
 #include "kvc/SafetensorsHeader.h"
 
 #include <algorithm>

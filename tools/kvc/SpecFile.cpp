@@ -16,7 +16,7 @@
 
 using namespace kvc;
 
-std::string kvc::readFile(const std::string &path) {
+std::string kvc::readFile(const std::string &path, size_t most) {
   auto fail = [&](const std::string &why) {
     throw Failure(path + ": cannot read, expected a regular file, got " + why);
   };
@@ -34,9 +34,9 @@ std::string kvc::readFile(const std::string &path) {
   char buffer[1 << 16];
   while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get())) {
     text.append(buffer, count);
-    if (text.size() > kMaxSpecBytes)
+    if (text.size() > most)
       throw Failure(path + ": cannot read, expected at most " +
-                    std::to_string(kMaxSpecBytes) + " bytes, got more");
+                    std::to_string(most) + " bytes, got more");
   }
   if (std::ferror(file.get()))
     fail(std::string("an error: ") + std::strerror(errno));

@@ -20,8 +20,8 @@ namespace kvc {
 /// No spec comes near: what is longer is something else, a device perhaps.
 inline constexpr size_t kMaxSpecBytes = size_t(16) << 20;
 
-/// The bytes of a regular file.
-std::string readFile(const std::string &path);
+/// The bytes of a regular file of at most so many.
+std::string readFile(const std::string &path, size_t most = kMaxSpecBytes);
 
 struct SpecHandleDeleter {
   void operator()(kvc_spec *spec) const { kvc_spec_free(spec); }

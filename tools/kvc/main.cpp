@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Base/PendingFile.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
-#include "kvc/PendingFile.h"
 
 #include <CLI/CLI.hpp>
 
@@ -43,6 +43,7 @@ constexpr Command kCommands[] = {{"run", addRunCommand},
                                  {"translate", addTranslateCommand},
                                  {"presets", addPresetsCommand},
                                  {"inspect", addInspectCommand},
+                                 {"cache", addCacheCommand},
                                  {"sim", addSimCommand}};
 #else
 constexpr Command kCommands[] = {{"run", nullptr},
@@ -53,6 +54,7 @@ constexpr Command kCommands[] = {{"run", nullptr},
                                  {"translate", nullptr},
                                  {"presets", addPresetsCommand},
                                  {"inspect", addInspectCommand},
+                                 {"cache", addCacheCommand},
                                  {"sim", addSimCommand}};
 #endif
 

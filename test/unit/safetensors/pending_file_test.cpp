@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/PendingFile.h"
+#include "kvc/Base/PendingFile.h"
 #include "kvc/Safetensors.h"
 #include "kvc/Test/Folder.h"
 

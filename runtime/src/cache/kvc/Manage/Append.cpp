@@ -73,7 +73,8 @@ void kvc_manager::planGroup(const Group &group, const Held &held,
         addCopy(group.rawPool, held.raw[size_t(i)]);
 }
 
-kvc_status kvc_manager::checkRoom(const Wanted &wanted, kvc_diag *diag) const {
+kvc_status kvc_manager::checkRoom(const char *call, const Wanted &wanted,
+                                  kvc_diag *diag) const {
   kvc_status status = KVC_OK;
   size_t short_ = 0;
   for (size_t i = 0; i < blocks.pools().size(); ++i) {
@@ -89,8 +90,8 @@ kvc_status kvc_manager::checkRoom(const Wanted &wanted, kvc_diag *diag) const {
   if (status == KVC_OK)
     return KVC_OK;
   return fail(
-      diag, status, "append: expected %lld free blocks of pool %zu%s, got %lld",
-      static_cast<long long>(wanted.byPool[short_]), short_,
+      diag, status, "%s: expected %lld free blocks of pool %zu%s, got %lld",
+      call, static_cast<long long>(wanted.byPool[short_]), short_,
       status == KVC_WAIT ? ", which are there when steps have retired" : "",
       static_cast<long long>(blocks.available(int32_t(short_))));
 }
@@ -128,7 +129,7 @@ kvc_status kvc_manager::planAppend(const kvc_append_rows *rows, int64_t count,
       planGroup(groups[g], sequence->groups[g],
                 {sequence->committed, length, length + row.lookahead}, wanted);
   }
-  return checkRoom(wanted, diag);
+  return checkRoom("append", wanted, diag);
 }
 
 static kvc_status failTwice(kvc_diag *diag, size_t slot) {

@@ -55,8 +55,8 @@ Span Group::freedBlocks(const Ends &ends, int64_t length) const {
     return {};
   // Rows that are not coded yet will still be written.
   const int64_t bound = std::min(length - window - queries + 1, ends.least());
-  const int64_t first = windowSinks > sink ? blocksUpTo(windowSinks) : 0;
-  return {first, std::max(first, (bound - sink) / page)};
+  const Span gone = goneBlocks((bound - sink) / page);
+  return {gone.begin, std::max(gone.begin, gone.end)};
 }
 
 int64_t Group::rawBlocksFor(int64_t sequences, int64_t tokens) const {
@@ -71,6 +71,15 @@ int64_t Group::rawBlocksFor(int64_t sequences, int64_t tokens) const {
       Checked(ends) * std::min(sequences, std::max<int64_t>(tokens, 1));
   return std::min(
       {(each * sequences).saturated(), all.saturated(), kMaxTokens - 1});
+}
+
+bool Group::isPossible(const Ends &ends, int64_t freed, int64_t length) const {
+  auto isEnd = [&](int64_t end, int64_t tokens) {
+    return end >= sink && end <= std::max(sink, length) &&
+           (end - sink) % tokens == 0 && (hasRaw || end == length);
+  };
+  return isEnd(ends.key, keyTokens) && isEnd(ends.value, valueTokens) &&
+         freed >= 0 && freed <= bodyBlocks(ends);
 }
 
 bool Group::isExact(const Ends &ends, int64_t position) const {

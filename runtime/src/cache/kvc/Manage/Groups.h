@@ -109,6 +109,11 @@ struct Group {
            (length - sink) % valueTokens == 0;
   }
 
+  /// Body blocks that are gone of a sequence, the first `freed` of which a
+  /// window has gone past: not those of visible sinks.
+  Span goneBlocks(int64_t freed) const {
+    return {windowSinks > sink ? blocksUpTo(windowSinks) : 0, freed};
+  }
   /// Body blocks that a window has freed of a sequence of `length` tokens.
   Span freedBlocks(const Ends &ends, int64_t length) const;
 
@@ -120,6 +125,9 @@ struct Group {
   /// may need at once.
   int64_t rawBlocksFor(int64_t sequences, int64_t tokens) const;
 
+  /// Whether a sequence of `length` tokens can have come to such ends, a window
+  /// having gone past so many body blocks.
+  bool isPossible(const Ends &ends, int64_t freed, int64_t length) const;
   /// Whether a sequence with `ends`, `freed` of whose body blocks are gone, can
   /// be cut at `position`.
   bool isExact(const Ends &ends, int64_t position) const;

@@ -55,11 +55,25 @@ struct PendingCopy {
   BlockId source, target;
 };
 
+/// What a sequence is made of that comes from elsewhere, in one group.
+struct Restored {
+  Ends ends;
+  int64_t freed = 0;
+};
+
 /// How a namespace is told apart.
 std::string spaceOf(const kvc_namespace *name);
 
 /// Null for one of the caller's.
 const char *nameOfPolicy(const kvc_policy &policy);
+
+/// kvc_manager::restore with its record; for calls that hold the lock.
+kvc_status restoreTraced(kvc_manager &manager, int64_t length,
+                         const std::vector<Restored> &states, kvc_diag *diag,
+                         kvc_sequence &sequence);
+/// kvc_manager::freeSequence of a living sequence, the same.
+kvc_status freeTraced(kvc_manager &manager, kvc_sequence sequence,
+                      kvc_diag *diag);
 
 } // namespace kvc::manage
 
@@ -129,6 +143,15 @@ struct kvc_manager {
   kvc_status resolve(const kvc_prefix &prefix, kvc_diag *diag,
                      std::array<BlockId, KVC_MAX_LAYER_GROUPS> &entries) const;
 
+  //===--- Files ----------------------------------------------------------===//
+  /// A new sequence of so many tokens; `states` by group. What it holds is the
+  /// caller's to write.
+  kvc_status restore(int64_t length,
+                     const std::vector<kvc::manage::Restored> &states,
+                     kvc_diag *diag, size_t &slot);
+  /// Whether all that a sequence holds has been written.
+  kvc_status checkWritten(const Sequence &sequence, kvc_diag *diag) const;
+
   //===--- Retention ------------------------------------------------------===//
   kvc_status pin(const kvc_prefix &prefix, int32_t priority, int64_t ttl,
                  kvc_diag *diag);
@@ -176,7 +199,8 @@ private:
   };
   void planGroup(const Group &group, const Held &held, const Rows &rows,
                  kvc::manage::Wanted &wanted) const;
-  kvc_status checkRoom(const kvc::manage::Wanted &wanted, kvc_diag *diag) const;
+  kvc_status checkRoom(const char *call, const kvc::manage::Wanted &wanted,
+                       kvc_diag *diag) const;
   void appendGroup(const Group &group, Held &held, const Rows &rows);
   void makeWritable(const Group &group, bool isRaw, int32_t &entry, Span key,
                     Span value);

@@ -70,6 +70,17 @@ extern "C" kvc_status kvc_manager_get_group(const kvc_manager *manager,
 // Sequences
 //===----------------------------------------------------------------------===//
 
+kvc_status kvc::manage::freeTraced(kvc_manager &manager, kvc_sequence sequence,
+                                   kvc_diag *diag) {
+  Record record(manager.tracer, Call::FreeSequence);
+  record.add(sequence).expect(0);
+  size_t slot = 0;
+  const kvc_status status = manager.find(sequence, diag, slot);
+  if (status == KVC_OK)
+    manager.freeSequence(slot);
+  return record.add(status).finish(status);
+}
+
 extern "C" kvc_status kvc_manager_create_sequence(kvc_manager *manager,
                                                   kvc_diag *diag,
                                                   kvc_sequence *sequence) {
@@ -90,13 +101,7 @@ extern "C" kvc_status kvc_manager_free_sequence(kvc_manager *manager,
                                                 kvc_sequence sequence,
                                                 kvc_diag *diag) {
   return mutate(manager, diag, [&](kvc_manager &m) -> kvc_status {
-    Record record(m.tracer, Call::FreeSequence);
-    record.add(sequence).expect(0);
-    size_t slot = 0;
-    const kvc_status status = m.find(sequence, diag, slot);
-    if (status == KVC_OK)
-      m.freeSequence(slot);
-    return record.add(status).finish(status);
+    return freeTraced(m, sequence, diag);
   });
 }
 

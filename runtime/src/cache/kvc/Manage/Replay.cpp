@@ -226,6 +226,18 @@ void Replay::run(Call call, Reader &reader) {
     kvc_manager_retire(manager, step, int32_t(reader.number()), nullptr);
     return;
   }
+  case Call::Restore: {
+    const int64_t length = reader.number();
+    std::vector<Restored> states(
+        static_cast<size_t>(reader.count(3 * sizeof(int64_t))));
+    for (Restored &state : states) {
+      state.ends.key = reader.number();
+      state.ends.value = reader.number();
+      state.freed = reader.number();
+    }
+    restoreTraced(*manager, length, states, nullptr, sequence);
+    return;
+  }
   case Call::Create:
     return;
   }

@@ -13,11 +13,12 @@ using namespace kvc;
 using namespace kvc::manage;
 
 std::string_view kvc::manage::nameOf(Call call) {
-  static constexpr std::array<std::string_view, 20> kNames = {
+  static constexpr std::array<std::string_view, 21> kNames = {
       "",         "create", "create_sequence", "free_sequence", "fork",
       "truncate", "append", "commit",          "rollback",      "take_copies",
       "publish",  "adopt",  "reset",           "pin",           "unpin",
-      "set_time", "evict",  "begin_step",      "end_step",      "retire"};
+      "set_time", "evict",  "begin_step",      "end_step",      "retire",
+      "restore"};
   const auto index = size_t(call);
   return index < kNames.size() ? kNames[index] : "";
 }

@@ -40,7 +40,8 @@ enum class Call : int64_t {
   Evict,
   BeginStep,
   EndStep,
-  Retire
+  Retire,
+  Restore
 };
 std::string_view nameOf(Call call);
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvc/PendingFile.h"
+#include "kvc/Base/PendingFile.h"
 
 #include <algorithm>
 #include <atomic>
@@ -173,6 +173,23 @@ PendingFile::append(std::span<const std::byte> bytes) {
       continue;
     if (done < 0)
       return systemError("cannot write");
+    bytes = bytes.subspan(size_t(done));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string>
+PendingFile::writeAt(size_t offset, std::span<const std::byte> bytes) {
+  if (descriptor < 0)
+    return "cannot write, the file is not open";
+  while (!bytes.empty()) {
+    ssize_t done =
+        ::pwrite(descriptor, bytes.data(), bytes.size(), off_t(offset));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return systemError("cannot write");
+    offset += size_t(done);
     bytes = bytes.subspan(size_t(done));
   }
   return std::nullopt;

@@ -4,14 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A command opens all its outputs, fills them, and commits them last; when it
-// fails in between, no file has appeared or changed. The bytes go to a file
-// beside the destination, which is removed unless it was committed.
+// Whoever writes several files opens them all, fills them, and commits them
+// last; when something fails in between, no file has appeared or changed. The
+// bytes go to a file beside the destination, which is removed unless it was
+// committed.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVC_TOOLS_PENDINGFILE_H
-#define KVC_TOOLS_PENDINGFILE_H
+#ifndef KVC_BASE_PENDINGFILE_H
+#define KVC_BASE_PENDINGFILE_H
 
 #include <cstddef>
 #include <optional>
@@ -34,6 +35,9 @@ public:
   std::optional<std::string> open();
   std::optional<std::string> append(std::span<const std::byte> bytes);
   std::optional<std::string> append(std::string_view text);
+  /// Replaces bytes that have been appended.
+  std::optional<std::string> writeAt(size_t offset,
+                                     std::span<const std::byte> bytes);
   /// Makes the bytes durable; nothing can be appended any more. When several
   /// files belong together, all are flushed before the first is committed.
   std::optional<std::string> flush();
@@ -59,4 +63,4 @@ private:
 
 } // namespace kvc
 
-#endif // KVC_TOOLS_PENDINGFILE_H
+#endif // KVC_BASE_PENDINGFILE_H
