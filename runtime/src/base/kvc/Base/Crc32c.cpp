@@ -67,7 +67,7 @@ uint32_t kvc::crc32cPortable(uint32_t sum, const void *data, size_t size) {
 [[gnu::target("sse4.2")]] static uint32_t
 crc32cSse42(uint32_t sum, const void *data, size_t size) {
   const auto *bytes = static_cast<const uint8_t *>(data);
-  uint64_t wide = static_cast<uint32_t>(~sum);
+  uint64_t wide = ~sum;
   for (; size >= 8; size -= 8, bytes += 8) {
     uint64_t word;
     std::memcpy(&word, bytes, sizeof(word));
