@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each case of test/data/conformance runs through the program as a user runs
-// it.
+// Each case of test/data/conformance, and the vectors of test/data/presets, run
+// through the program as a user runs it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,5 +100,59 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          [](const auto &info) {
                            return testNameOf(info.param);
                          });
+
+//===----------------------------------------------------------------------===//
+// Presets whose bytes others define
+//===----------------------------------------------------------------------===//
+
+const std::string kVectors =
+    std::string(KVC_TEST_DATA) + "/presets/vectors.safetensors";
+
+class Vectors : public testing::TestWithParam<std::string> {};
+
+TEST_P(Vectors, AreWhatKernelsStore) {
+  const auto vectors = loadPresetVectors(kVectors, GetParam());
+  ASSERT_TRUE(vectors) << vectors.error().str();
+  const auto spec = spec::parseSpec(vectors->specText);
+  ASSERT_TRUE(spec) << spec.error().str();
+  const Lengths lengths[] = {{1, vectors->tokens}};
+  Inputs inputs = randomInputs(*spec, lengths, InputMode::Normal, /*seed=*/1);
+  inputs.k = vectors->x;
+  if (!inputs.v.empty())
+    inputs.v = vectors->x;
+  const Folder folder;
+  const std::string specPath = folder / "spec.json",
+                    inputsPath = folder / "inputs.safetensors",
+                    dumpPath = folder / "cache.safetensors";
+  writeAll(specPath, vectors->specText);
+  const auto error = saveInputs(*spec, inputs, inputsPath);
+  ASSERT_FALSE(error) << error->str();
+  for (const char *target : {"host", "portable"}) {
+    if (KVC_TEST_ASAN && *target == 'p')
+      continue;
+    SCOPED_TRACE(target);
+    const Finished finished =
+        runKvc({"run", specPath, "--inputs", inputsPath, "--output",
+                folder / "out.safetensors", "--dump-cache", dumpPath,
+                "--append-chunk", "5", "--cpu", target});
+    ASSERT_EQ(finished.code, 0) << finished.output;
+    const auto dump = safetensors::read(dumpPath);
+    ASSERT_TRUE(dump) << dump.error().str();
+    for (const char *name : {"k_pages", "v_pages"}) {
+      const safetensors::Tensor *pages = dump->find(name);
+      ASSERT_EQ(pages != nullptr, *name == 'k' || !inputs.v.empty()) << name;
+      if (!pages)
+        continue;
+      const auto *bytes = reinterpret_cast<const uint8_t *>(pages->data.data());
+      EXPECT_EQ(std::vector(bytes, bytes + pages->data.size()),
+                vectors->records)
+          << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Vectors,
+                         testing::ValuesIn(presetVectorNames(kVectors)),
+                         [](const auto &info) { return info.param; });
 
 } // namespace

@@ -25,6 +25,8 @@ constexpr const char *kF16 = R"({"codec": "f16"})";
 constexpr const char *kF32 = R"({"codec": "f32"})";
 constexpr const char *kInt8 =
     R"({"codec": "int8", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}})";
+constexpr const char *kSigned =
+    R"({"codec": "int8", "estimate": "signed", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}})";
 constexpr const char *kInt4 =
     R"({"codec": "int4", "zero": "min", "scale": {"tokens": 1, "channels": "all", "dtype": "f16"}})";
 constexpr const char *kInt3 =
@@ -157,9 +159,11 @@ void addShapes(std::vector<Edge> &edges) {
                    .attention = heads(4, 1, 576) + R"(, "value_dim": 512)",
                    .lengths = {{1, 70}, {2, 20}, {9, 10}},
                    .layout = kPages});
-  // Where i32 sums of products come nearest to their end.
+  // Where i32 sums of products come nearest to their end: codes of 127, 15 and
+  // -128.
   for (const auto &[name, scheme] :
-       {std::pair("int8", kInt8), std::pair("int4", kInt4)})
+       {std::pair("int8", kInt8), std::pair("int4", kInt4),
+        std::pair("signed", kSigned)})
     edges.push_back(
         {.name = std::string("head_dim_576_of_the_largest_codes_") + name,
          .attention = heads(4, 2, 576),

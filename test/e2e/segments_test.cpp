@@ -251,6 +251,58 @@ TEST(LargeBlocks, AreQuantisedInAWorkspace) {
   }
 }
 
+/// f32 tells 2^24 elements of a block apart. In larger ones the first of the
+/// largest is found by token and channel, and those that outliers leave are
+/// counted in f64.
+TEST(LargeBlocks, OfMoreElementsThanF32Counts) {
+  if (KVC_TEST_ASAN)
+    GTEST_SKIP() << "minutes, of kernels that are instrumented above";
+  constexpr int64_t tokens = 32768, channels = 520;
+  const std::string scale =
+      R"("scale": {"tokens": 32768, "channels": "all", "dtype": "f32"}})";
+  struct {
+    std::string scheme;
+    float scale;
+  } cases[] = {
+      // The first of two neighbours, which have one number in f32.
+      {R"({"codec": "int8", "estimate": "signed", )" + scale, -3.0F / -128},
+      // Of elements of 1 but for the outliers.
+      {R"({"codec": "lut", "table": [-1, -0.5, 0.25, 1], "estimate": "rms", "outliers": 1, )" +
+           scale,
+       1}};
+  static_assert(tokens * channels > (1 << 24) + 4);
+  const CompilerHandle compiler = createCompiler();
+  for (const auto &[scheme, expected] : cases) {
+    const std::string text =
+        R"({"kvc": 1, "name": "large", "attention": {"q_heads": 1, "kv_heads": 1, )"
+        R"("head_dim": 520, "value_dim": 16}, "io": {"query": "f16"}, "key": )" +
+        scheme +
+        R"(, "value": {"codec": "f16"}, "segments": {"recent": 32768}})";
+    SCOPED_TRACE(text);
+    const auto spec = spec::parseSpec(text);
+    ASSERT_TRUE(spec) << spec.error().str();
+    Inputs inputs;
+    inputs.q.assign(channels, 1.0F);
+    inputs.k.assign(2 * tokens * channels, 1.0F);
+    inputs.v.assign(2 * tokens * 16, 1.0F);
+    inputs.cuQ = {0, 1};
+    inputs.cuKv = {0, 2 * tokens};
+    inputs.key.parts.resize(1);
+    inputs.value.parts.resize(1);
+    inputs.k[(1 << 24) + 3] = -3;
+    inputs.k[(1 << 24) + 4] = 3;
+    const std::string target = "host";
+    kvc_compile_options options = testOptionsFor(target);
+    options.kernels = "append,unpack";
+    const Engine engine(compiler.get(), text, "large", options);
+    const Session session(engine, *spec, inputs, RowOrder::Dense, 0);
+    TensorData data;
+    data.tokens = inputs.cuKv.back();
+    EXPECT_EQ(session.unpack(engine, spec::Tensor::Key, 0, data).scales.front(),
+              expected);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Segments, testing::ValuesIn(kCases),
                          [](const auto &info) { return info.param.name; });
 

@@ -26,6 +26,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -41,6 +42,28 @@ namespace {
 /// kEnlarge times as large, which a sum of 2^30 tokens outlives, unless a tile
 /// has a scale of kLarge or more.
 constexpr double kEnlarge = 0x1p90, kLarge = 1;
+
+/// The codes of `op` as floats, as stored if their centre is added, with the
+/// factors that stay on them.
+Value onCodes(TileBuilder &b, DequantizeOp op, bool centre, bool scale,
+              bool zero) {
+  Value x = op.getCodes();
+  Type element = cast<RankedTensorType>(x.getType()).getElementType(),
+       type = op.getType();
+  if (element.isInteger())
+    x = arith::SIToFPOp::create(b, type, x);
+  else if (!element.isF32())
+    x = arith::ExtFOp::create(b, type, x);
+  if (centre && op.getCentre() != 0)
+    x = b.add(x, static_cast<double>(op.getCentre()));
+  if (zero && op.getZeroKind() == spec::Zero::Code)
+    x = b.sub(x, b.broadcast(op.getZero(), type));
+  if (scale)
+    x = b.mul(x, b.broadcast(op.getScale(), type));
+  if (zero && op.getZeroKind() == spec::Zero::Min)
+    x = b.add(x, b.broadcast(op.getZero(), type));
+  return x;
+}
 
 class Rewrite {
 public:
@@ -66,6 +89,8 @@ public:
                                     result.getType()));
     contract.replaceAllUsesWith(result);
     contract.erase();
+    if (contraction.rope)
+      contraction.rope.erase();
     if (dequantize->use_empty())
       dequantize.erase();
   }
@@ -178,33 +203,20 @@ private:
   // Factors
   //===--------------------------------------------------------------------===//
 
-  RankedTensorType f32Like(Value tile) {
-    return cloneWithElement(tile.getType(), b.getF32Type());
-  }
-
-  /// The codes as floats, with the factors that stay on them.
+  /// What the product reads of the codes: with the factors that stay on them.
   Value operandOfProduct() {
-    Value codes = dequantize.getCodes();
-    Type element = cast<RankedTensorType>(codes.getType()).getElementType();
-    Value x = codes;
-    if (element.isInteger())
-      x = arith::SIToFPOp::create(b, f32Like(codes), codes);
-    else if (!element.isF32())
-      x = arith::ExtFOp::create(b, f32Like(codes), codes);
     bool zeroInRegisters =
         dequantize.getZero() && dequantize.getZeroPlace() == Place::Register;
     // Without a zero there is no m that could take the centre; beside a zero in
     // registers it would only cost the zero digits.
-    if ((!dequantize.getZero() || zeroInRegisters) &&
-        dequantize.getCentre() != 0)
-      x = b.add(x, centre());
-    if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Code)
-      x = b.sub(x, b.broadcast(dequantize.getZero(), x.getType()));
-    if (scaleInRegisters)
-      x = b.mul(x, b.broadcast(dequantize.getScale(), x.getType()));
-    if (zeroInRegisters && dequantize.getZeroKind() == spec::Zero::Min)
-      x = b.add(x, b.broadcast(dequantize.getZero(), x.getType()));
-    return x;
+    Value x = onCodes(b, dequantize, !dequantize.getZero() || zeroInRegisters,
+                      scaleInRegisters, zeroInRegisters);
+    RopeOp rope = contraction.rope;
+    if (!rope)
+      return x;
+    IRMapping mapping;
+    mapping.map(rope.getSource(), x);
+    return b.clone(*rope, mapping)->getResult(0);
   }
 
   double centre() { return static_cast<double>(dequantize.getCentre()); }
@@ -470,23 +482,8 @@ private:
   static void expand(DequantizeOp op) {
     OpBuilder at(op);
     TileBuilder b(op.getLoc(), at);
-    Type type = op.getType();
-    Value codes = op.getCodes();
-    Type element = cast<RankedTensorType>(codes.getType()).getElementType();
-    Value x = codes;
-    if (element.isInteger())
-      x = arith::SIToFPOp::create(b, type, codes);
-    else if (!element.isF32())
-      x = arith::ExtFOp::create(b, type, codes);
-    if (op.getScale()) {
-      if (op.getCentre() != 0)
-        x = b.add(x, static_cast<double>(op.getCentre()));
-      if (op.getZeroKind() == spec::Zero::Code)
-        x = b.sub(x, b.broadcast(op.getZero(), type));
-      x = b.mul(x, b.broadcast(op.getScale(), type));
-      if (op.getZeroKind() == spec::Zero::Min)
-        x = b.add(x, b.broadcast(op.getZero(), type));
-    }
+    const bool hasZero = static_cast<bool>(op.getZero());
+    Value x = onCodes(b, op, true, static_cast<bool>(op.getScale()), hasZero);
     op.replaceAllUsesWith(x);
     op.erase();
   }

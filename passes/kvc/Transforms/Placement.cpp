@@ -93,6 +93,16 @@ bool cancelsTooMuch(CodeContraction contraction) {
   }
 }
 
+/// Whether what stands on the codes passes `rope`, which mixes the channels of
+/// a token: it is a scale of tokens.
+bool passes(DequantizeOp dequantize, RopeOp rope) {
+  if (!dequantize.getScale() || dequantize.getZero() ||
+      !dequantize->hasOneUse() || !rope->hasOneUse())
+    return false;
+  SmallVector<StringRef> dims = dimsOf(dequantize.getScale().getType());
+  return llvm::all_of(dims, [](StringRef dim) { return dim == "t"; });
+}
+
 /// Whether a query that the scale is multiplied into becomes weights anew for
 /// each tile: the scale is known where the tile is, the query before it.
 bool isPerTile(const CodeContraction &contraction) {
@@ -116,10 +126,14 @@ SmallVector<CodeContraction> codeContractionsIn(Operation *function) {
   function->walk([&](ContractOp contract) {
     Value x = contract.getRhs();
     auto patch = x.getDefiningOp<PatchOp>();
+    auto rope = x.getDefiningOp<RopeOp>();
     if (patch)
       x = patch.getDense();
-    if (auto dequantize = x.getDefiningOp<DequantizeOp>())
-      found.push_back({contract, dequantize, patch});
+    if (rope)
+      x = rope.getSource();
+    auto dequantize = x.getDefiningOp<DequantizeOp>();
+    if (dequantize && (!rope || passes(dequantize, rope)))
+      found.push_back({contract, dequantize, patch, rope});
   });
   return found;
 }
@@ -202,7 +216,10 @@ SmallVector<PlaceCost> scalePlaces(const CodeContraction &contraction) {
     if (!all && contraction.givesScores() && blocksFillLanes)
       insertByCost(places, {Place::Partial, e.rows * e.tokens * 2 * e.blocks});
   }
-  insertByCost(places, {Place::Register, registerCost(e)});
+  // Codes that something turns are in registers anyway.
+  insertByCost(places,
+               {Place::Register,
+                contraction.rope ? e.tokens * e.channels : registerCost(e)});
   return places;
 }
 

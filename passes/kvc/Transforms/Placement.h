@@ -13,6 +13,8 @@
 //   push   sum A f u = sum (A f) u               f meets A; blocks of channels
 //                                                become batch dims
 //   split  sum A f u = sum_Y f sum_{X - Y} A u   Y = f's part of X
+//   pass   R (f u) = f (R u)                     f is the same for all channels
+//                                                that R mixes; then as above
 //   keep   in registers, on the code             always
 //   zero   sum A m   = sum_Y m sum_{X - Y} A     without codes: a product of
 //                                                metadata with sums of A
@@ -42,6 +44,7 @@ struct CodeContraction {
   ContractOp contract;
   DequantizeOp dequantize;
   PatchOp patch; ///< What puts outliers between the two, or null.
+  RopeOp rope;   ///< What the values' factors pass on their way, or null.
 
   /// Something else reads the dequantised values too, outliers put in registers
   /// among them: they stay what they are.
@@ -52,8 +55,8 @@ struct CodeContraction {
   llvm::SmallVector<llvm::StringRef> contracted() const;
 };
 
-/// The contractions in `function` whose right side is a kvc.dequantize, or a
-/// kvc.patch of one.
+/// The contractions in `function` whose right side is a kvc.dequantize, a
+/// kvc.patch of one, or a kvc.rope of one whose factors pass it.
 llvm::SmallVector<CodeContraction>
 codeContractionsIn(mlir::Operation *function);
 

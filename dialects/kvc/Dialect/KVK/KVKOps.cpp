@@ -238,6 +238,9 @@ static FailureOr<std::pair<int64_t, int64_t>> contractedAndFree(DotOp op) {
                              : std::pair(major, minor);
 }
 
+/// Codes of any width fill whole bytes in so many.
+constexpr int64_t kScaledBlock = 8;
+
 LogicalResult DotOp::verify() {
   FailureOr<std::pair<int64_t, int64_t>> extents = contractedAndFree(*this);
   if (failed(extents)) // C1, C5
@@ -267,10 +270,11 @@ LogicalResult DotOp::verify() {
       return failure();
     int64_t blocks = getLaneScale().getType().getDimSize(0);
     bool hasBlocks = getContract() == "c" || getContract() == "minor";
-    if (!hasBlocks || depth % blocks != 0)
+    if (!hasBlocks || depth % (blocks * kScaledBlock) != 0)
       return emitOpError("lane_scale: expected one row, or rows for equal "
-                         "blocks of channels, got ")
-             << blocks << " for " << depth << " elements of " << getContract();
+                         "blocks of a multiple of ")
+             << kScaledBlock << " channels, got " << blocks << " for " << depth
+             << " elements of " << getContract();
   } else if (getLaneScale() &&
              failed(laneScale.verify(*this, "lane_scale", // C4
                                      getLaneScale()))) {

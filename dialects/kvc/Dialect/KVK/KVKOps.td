@@ -152,8 +152,8 @@ def KVK_DotOp : KVK_Op<"dot", [AttrSizedOperandSegments]> {
     - C1: `contract` is "c" or "t" for a tile, "minor" or "major" for a panel.
     - C2: `weights` has the shape above and the element type of x.
     - C3: `acc` has the shape and element type above.
-    - C4: `row_scale` and `lane_scale` have the shape and element type above; B
-      divides K, and `contract` is then "c" or "minor".
+    - C4: `row_scale` and `lane_scale` have the shape and element type above; K is
+      then a multiple of 8 B, and `contract` is "c" or "minor".
     - C5: a panel has two static extents and dense f32 elements.
     - L7: a layout of the tile packs digits of the contracted dim only.
 

@@ -166,3 +166,12 @@ func.func @dot_l7(%w: memref<4x8xi16>, %x: !kvk.tile<16x8xi16, #kvc.dims<t, c>, 
   kvk.dot %w, %x into %a {contract = "c"} : memref<4x8xi16>, !kvk.tile<16x8xi16, #kvc.dims<t, c>, #kvk.layout<pack = [t0], reg = [c0, c1, c2], lane = [t1, t2, t3]>> into memref<4x16xf32>
   return
 }
+
+// -----
+
+// Codes of 3 bits fill no whole bytes in blocks of 4.
+func.func @dot_c4_small_blocks(%w: memref<4x64xi16>, %x: !kvk.tile<16x64xi16, #kvc.dims<t, c>>, %a: memref<4x16xf32>, %g: memref<16x16xf32>) {
+  // expected-error@+1 {{'kvk.dot' op lane_scale: expected one row, or rows for equal blocks of a multiple of 8 channels, got 16 for 64 elements of c}}
+  kvk.dot %w, %x into %a scale_lanes %g {contract = "c"} : memref<4x64xi16>, !kvk.tile<16x64xi16, #kvc.dims<t, c>> into memref<4x16xf32> scale_lanes memref<16x16xf32>
+  return
+}

@@ -662,7 +662,7 @@ func.func @widen_c5_count(%x: !kvk.tile<64x16xi2, #kvc.dims<t, c>>, %t: vector<8
 // -----
 
 func.func @dot_c4_blocks(%w: memref<4x64xf32>, %x: memref<64x64xf32>, %o: memref<4x64xf32>, %g: memref<3x64xf32>) {
-  // expected-error@+1 {{'kvk.dot' op lane_scale: expected one row, or rows for equal blocks of channels, got 3 for 64 elements of minor}}
+  // expected-error@+1 {{'kvk.dot' op lane_scale: expected one row, or rows for equal blocks of a multiple of 8 channels, got 3 for 64 elements of minor}}
   kvk.dot %w, %x into %o scale_lanes %g {contract = "minor"} : memref<4x64xf32>, memref<64x64xf32> into memref<4x64xf32> scale_lanes memref<3x64xf32>
   return
 }
@@ -670,7 +670,7 @@ func.func @dot_c4_blocks(%w: memref<4x64xf32>, %x: memref<64x64xf32>, %o: memref
 // -----
 
 func.func @dot_c4_blocks_of_tokens(%w: memref<4x64xf32>, %x: memref<64x64xf32>, %o: memref<4x64xf32>, %g: memref<4x64xf32>) {
-  // expected-error@+1 {{'kvk.dot' op lane_scale: expected one row, or rows for equal blocks of channels, got 4 for 64 elements of major}}
+  // expected-error@+1 {{'kvk.dot' op lane_scale: expected one row, or rows for equal blocks of a multiple of 8 channels, got 4 for 64 elements of major}}
   kvk.dot %w, %x into %o scale_lanes %g {contract = "major"} : memref<4x64xf32>, memref<64x64xf32> into memref<4x64xf32> scale_lanes memref<4x64xf32>
   return
 }

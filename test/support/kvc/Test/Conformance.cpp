@@ -163,3 +163,46 @@ kvc::test::loadConformanceCase(const std::string &folder,
   }
   return result;
 }
+
+//===----------------------------------------------------------------------===//
+// Vectors of presets
+//===----------------------------------------------------------------------===//
+
+static constexpr std::string_view kRecords = ".records";
+
+std::vector<std::string> kvc::test::presetVectorNames(const std::string &path) {
+  std::vector<std::string> names;
+  if (const auto file = safetensors::read(path))
+    for (const safetensors::Tensor &tensor : file->tensors())
+      if (tensor.name.ends_with(kRecords))
+        names.push_back(
+            tensor.name.substr(0, tensor.name.size() - kRecords.size()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+safetensors::Expected<PresetVectors>
+kvc::test::loadPresetVectors(const std::string &path, const std::string &name) {
+  const auto file = safetensors::read(path);
+  if (!file)
+    return file.error();
+  const std::string recordsName = name + std::string(kRecords);
+  const std::string xName = name == "flashmla" ? "x576" : "x64";
+  for (const std::string &needed : {recordsName, xName})
+    if (!file->find(needed))
+      return safetensors::Error{path, needed, std::nullopt, "is missing"};
+  const safetensors::Tensor &records = *file->find(recordsName),
+                            &x = *file->find(xName);
+  const auto *bytes = reinterpret_cast<const uint8_t *>(records.data.data());
+  const std::string channels = std::to_string(x.shape[1]),
+                    order = name.starts_with("ggml_") ? "ggml" : "token";
+  return PresetVectors{
+      R"({"kvc": 1, "name": "vectors", "preset": ")" + name +
+          R"(", "attention": {"q_heads": 1, "kv_heads": 1, "head_dim": )" +
+          channels + R"(}, "io": {"query": "f32"}, "layout": {"order": ")" +
+          order + R"("}})",
+      x.shape[0],
+      x.shape[1],
+      floatsOf(x),
+      {bytes, bytes + records.data.size()}};
+}

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The folders of test/data/conformance. README.md there says what they hold.
+// The folders of test/data/conformance, and the vectors of test/data/presets.
+// The README.md of each says what they hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +43,20 @@ loadConformanceCase(const std::string &folder, const std::string &name);
 /// Written from that table alone, to check the parser's own expansion. Text
 /// that it cannot expand comes back unchanged.
 std::string expandPresets(const std::string &specText);
+
+/// What another quantiser stores for a preset, one kv head.
+struct PresetVectors {
+  std::string specText; ///< The preset, f32 queries, in the order of `records`.
+  int64_t tokens, channels;
+  std::vector<float> x;         ///< [tokens][channels]
+  std::vector<uint8_t> records; ///< [tokens][bytes of a record]
+};
+
+/// Presets that the file has vectors of, sorted.
+std::vector<std::string> presetVectorNames(const std::string &path);
+
+safetensors::Expected<PresetVectors> loadPresetVectors(const std::string &path,
+                                                       const std::string &name);
 
 } // namespace kvc::test
 
