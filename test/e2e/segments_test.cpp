@@ -262,17 +262,17 @@ TEST(LargeBlocks, OfMoreElementsThanF32Counts) {
       R"("scale": {"tokens": 32768, "channels": "all", "dtype": "f32"}})";
   struct {
     std::string scheme;
-    float scale;
+    float largest, scale;
   } cases[] = {
       // The first of two neighbours, which have one number in f32.
-      {R"({"codec": "int8", "estimate": "signed", )" + scale, -3.0F / -128},
-      // Of elements of 1 but for the outliers.
+      {R"({"codec": "int8", "estimate": "signed", )" + scale, 3, -3.0F / -128},
+      // Of elements of 1 and -1 without the outliers.
       {R"({"codec": "lut", "table": [-1, -0.5, 0.25, 1], "estimate": "rms", "outliers": 1, )" +
            scale,
-       1}};
+       1, 1}};
   static_assert(tokens * channels > (1 << 24) + 4);
   const CompilerHandle compiler = createCompiler();
-  for (const auto &[scheme, expected] : cases) {
+  for (const auto &[scheme, largest, expected] : cases) {
     const std::string text =
         R"({"kvc": 1, "name": "large", "attention": {"q_heads": 1, "kv_heads": 1, )"
         R"("head_dim": 520, "value_dim": 16}, "io": {"query": "f16"}, "key": )" +
@@ -289,8 +289,8 @@ TEST(LargeBlocks, OfMoreElementsThanF32Counts) {
     inputs.cuKv = {0, 2 * tokens};
     inputs.key.parts.resize(1);
     inputs.value.parts.resize(1);
-    inputs.k[(1 << 24) + 3] = -3;
-    inputs.k[(1 << 24) + 4] = 3;
+    inputs.k[(1 << 24) + 3] = -largest;
+    inputs.k[(1 << 24) + 4] = largest;
     const std::string target = "host";
     kvc_compile_options options = testOptionsFor(target);
     options.kernels = "append,unpack";

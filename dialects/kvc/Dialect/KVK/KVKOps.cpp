@@ -419,6 +419,16 @@ LogicalResult LoadSchemeOp::verify() {
   return kvc::detail::verifySchemeInput(*this, "vector"); // C1, C2, C3
 }
 
+LogicalResult LookupOp::verify() {
+  int64_t entries = getTable().getType().getDimSize(0);
+  if (entries != 4 && entries != 8 && entries != 16) // C1
+    return emitOpError("table: expected 4, 8 or 16 entries, got ") << entries;
+  if (getType().getShape() != getCodes().getType().getShape()) // C2
+    return emitOpError("expected as many results as codes, got ")
+           << getType() << " for " << getCodes().getType();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // mma
 //===----------------------------------------------------------------------===//

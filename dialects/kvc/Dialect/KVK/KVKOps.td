@@ -490,6 +490,33 @@ def KVK_LoadSchemeOp : KVK_Op<"load_scheme"> {
   let hasVerifier = 1;
 }
 
+def KVK_LookupOp : KVK_Op<"lookup", [Pure]> {
+  let summary = "Looks up codes in a table that is in registers.";
+  let description = [{
+    result[i] = table[codes[i]]; bits of a code above those of an index are
+    ignored.
+
+    | value | shape | element |
+    |---|---|---|
+    | codes | [L] | i8 |
+    | table | [2^n], n = 2, 3, 4 | f32 |
+    | result | [L] | f32 |
+
+    - C1: the table has 4, 8 or 16 entries.
+    - C2: there are as many results as codes.
+
+    Example:
+
+    ```mlir
+    %x = kvk.lookup %codes in %table : vector<128xi8> in vector<16xf32> to vector<128xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I8]>:$codes, VectorOfRankAndType<[1], [F32]>:$table);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = "$codes `in` $table attr-dict `:` type($codes) `in` type($table) `to` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles in registers of a warp
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #include "Converter.h"
 
 #include "kvc/Conversion/ExpandMath/FloatCodes.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -72,6 +73,14 @@ Value addPairwise(OpBuilder &builder, Location loc, Value x) {
     x = arith::AddFOp::create(builder, loc, even, odd);
   }
   return vector::ExtractOp::create(builder, loc, x, 0);
+}
+
+/// The table's entries at some codes.
+Value lookUp(ImplicitLocOpBuilder &b, Value codes, Value table) {
+  auto type = dyn_cast<VectorType>(codes.getType());
+  if (!type) // One code.
+    return floatmath::lookup(b, codes, table);
+  return kvk::LookupOp::create(b, type.clone(b.getF32Type()), codes, table);
 }
 
 Value splatTo(OpBuilder &builder, Location loc, Type type, Value value) {
@@ -141,12 +150,15 @@ LogicalResult Converter::emitInIteration(Operation *op, Iteration &iteration) {
                                spec::formatOf(decode.getFormat()));
   } else if (auto lookup = dyn_cast<LookupOp>(op)) {
     ImplicitLocOpBuilder b(loc, builder);
-    result = floatmath::lookup(b, inIteration(iteration, lookup.getCodes()),
-                               lookup.getTable());
+    auto type = VectorType::get({int64_t(lookup.getTable().size())},
+                                builder.getF32Type());
+    result = lookUp(b, inIteration(iteration, lookup.getCodes()),
+                    arith::ConstantOp::create(
+                        b, DenseElementsAttr::get(type, lookup.getTable())));
   } else if (auto gather = dyn_cast<GatherOp>(op)) {
     ImplicitLocOpBuilder b(loc, builder);
-    result = floatmath::lookup(b, inIteration(iteration, gather.getCodes()),
-                               inIteration(iteration, gather.getTable()));
+    result = lookUp(b, inIteration(iteration, gather.getCodes()),
+                    inIteration(iteration, gather.getTable()));
   } else if (auto nearest = dyn_cast<NearestOp>(op)) {
     ImplicitLocOpBuilder b(loc, builder);
     result = floatmath::nearest(b, inIteration(iteration, nearest.getSource()),

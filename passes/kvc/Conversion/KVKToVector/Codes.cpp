@@ -67,6 +67,11 @@ Codes::Codes(kvk::WidenOp widen, const HostTarget &target)
   }
 }
 
+Codes::Codes(Value table, const HostTarget &target)
+    : target(target),
+      width(llvm::Log2_64(static_cast<uint64_t>(Emit::lanesOf(table)))),
+      loaded(table) {}
+
 bool Codes::mayBeNaN() const {
   // The largest exponent of IEEE formats is infinity's and that of NaNs.
   return format && format->exponentBits == kSignBit - kMantissaBits;
@@ -233,6 +238,22 @@ Value Codes::permute(Emit &b, Value index) const {
         loaded ? b.splat(vector::ExtractOp::create(b, loaded, i), lanes)
                : b.splat(double(table[size_t(i)]), lanes));
   return select(b, index, splats);
+}
+
+/// A machine vector at a time, where the target permutes those.
+Value Codes::lookUp(Emit &b, Value bytes) const {
+  Value index = b.widen(bytes, b.getI32Type(), /*isSigned=*/false);
+  int64_t count = Emit::lanesOf(index), machine = target.lanes();
+  if (machine < 8 || count <= machine)
+    return permute(b, index);
+  Value result = b.splat(0.0, count);
+  for (int64_t begin = 0; begin < count; begin += machine) {
+    Value piece = vector::ExtractStridedSliceOp::create(
+        b, index, begin, std::min(machine, count - begin), 1);
+    result = vector::InsertStridedSliceOp::create(b, permute(b, piece), result,
+                                                  begin, 1);
+  }
+  return result;
 }
 
 /// entries[index], bits above the index ignored: the lowest bit halves the

@@ -29,6 +29,8 @@ namespace kvc {
 class Codes {
 public:
   Codes(kvk::WidenOp widen, const HostTarget &target);
+  /// Indices of a table in registers.
+  Codes(Value table, const HostTarget &target);
 
   int64_t bias = 0; ///< Of integer operands. 0: two's complement.
   double unit = 1;
@@ -51,6 +53,9 @@ public:
   Value integersToF32(Emit &b, Value integers) const;
   /// Small floats in bytes as f32.
   Value floatsToF32(Emit &b, Value bytes) const;
+
+  /// The entries at indices in bytes.
+  Value lookUp(Emit &b, Value bytes) const;
 
   /// Whether the entries of all bytes of a vector of 32-bit lanes are looked up
   /// at once.

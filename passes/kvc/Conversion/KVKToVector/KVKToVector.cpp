@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Conversion/KVKToVector/Codes.h"
 #include "kvc/Conversion/KVKToVector/Lowering.h"
 #include "kvc/Conversion/Passes.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
@@ -126,6 +127,11 @@ private:
         })
         .Case([&](kvc::kvk::QuantizeRowsOp rows) {
           kvc::lowerQuantizeRows(b, target, rows);
+          return success();
+        })
+        .Case([&](kvc::kvk::LookupOp lookup) {
+          lookup.replaceAllUsesWith(kvc::Codes(lookup.getTable(), target)
+                                        .lookUp(b, lookup.getCodes()));
           return success();
         })
         .Case([&](kvc::kvk::LoadRowOp load) {

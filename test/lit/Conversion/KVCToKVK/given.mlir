@@ -5,18 +5,14 @@
   key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
   value = #kvc.scheme<{codec = "f16", smooth = true}>>
 
-// A table is a vector whose numbers are each taken once; the low bit of a code
-// halves them first.
+// A table is a vector, loaded once.
 // CHECK-LABEL: func.func @gather
 // CHECK: %[[TABLE:.*]] = kvk.load_scheme {{.*}} {field = "table", {{.*}} to vector<4xf32>
 // CHECK: %[[SCALE:.*]] = kvk.load_scheme {{.*}} {field = "scale", {{.*}} to vector<16xf32>
 // CHECK: scf.for
-// CHECK: kvk.load_row
-// CHECK-COUNT-4: vector.extract %[[TABLE]]
-// CHECK: arith.extui
-// CHECK-COUNT-3: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
-// CHECK-NOT: arith.select
-// CHECK: arith.mulf %{{.*}}, %[[SCALE]] : vector<16xf32>
+// CHECK: %[[CODES:.*]] = kvk.load_row
+// CHECK: %[[X:.*]] = kvk.lookup %[[CODES]] in %[[TABLE]] : vector<16xi8> in vector<4xf32> to vector<16xf32>
+// CHECK: arith.mulf %[[X]], %[[SCALE]] : vector<16xf32>
 func.func @gather(%cache: !kvc.cache<#given>, %head: index, %token: index, %valid: index, %out: memref<?x16xf32>) {
   %table = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "table"} : !kvc.cache<#given> to tensor<4xf32, #kvc.dims<n>>
   %scale = kvc.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "scale"} : !kvc.cache<#given> to tensor<16xf32, #kvc.dims<c>>

@@ -682,3 +682,19 @@ func.func @dot_c4_blocks_of_lanes(%w: memref<4x64xf32>, %x: memref<64x64xf32>, %
   kvk.dot %w, %x into %o scale_lanes %g {contract = "minor"} : memref<4x64xf32>, memref<64x64xf32> into memref<4x64xf32> scale_lanes memref<4x32xf32>
   return
 }
+
+// -----
+
+func.func @lookup_c1(%u: vector<16xi8>, %t: vector<5xf32>) {
+  // expected-error@+1 {{'kvk.lookup' op table: expected 4, 8 or 16 entries, got 5}}
+  %0 = kvk.lookup %u in %t : vector<16xi8> in vector<5xf32> to vector<16xf32>
+  return
+}
+
+// -----
+
+func.func @lookup_c2(%u: vector<16xi8>, %t: vector<4xf32>) {
+  // expected-error@+1 {{'kvk.lookup' op expected as many results as codes, got 'vector<8xf32>' for 'vector<16xi8>'}}
+  %0 = kvk.lookup %u in %t : vector<16xi8> in vector<4xf32> to vector<8xf32>
+  return
+}

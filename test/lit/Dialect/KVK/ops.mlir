@@ -162,3 +162,10 @@ func.func @given(%cache: !kvc.cache<#given>, %head: index) {
   %1 = kvk.load_scheme %cache[%head] {tensor = #kvc.tensor<key>, field = "largest"} : !kvc.cache<#given> to f32
   return
 }
+
+// CHECK-LABEL: func.func @lookup
+func.func @lookup(%u: vector<128xi8>, %t: vector<16xf32>) -> vector<128xf32> {
+  // CHECK: kvk.lookup %{{.*}} in %{{.*}} : vector<128xi8> in vector<16xf32> to vector<128xf32>
+  %0 = kvk.lookup %u in %t : vector<128xi8> in vector<16xf32> to vector<128xf32>
+  return %0 : vector<128xf32>
+}
