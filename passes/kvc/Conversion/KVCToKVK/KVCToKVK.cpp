@@ -6,6 +6,7 @@
 
 #include "Converter.h"
 
+#include "kvc/Conversion/KernelForm.h"
 #include "kvc/Conversion/Passes.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
@@ -30,7 +31,10 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(Converter(getOperation(), integerDots).run()))
+    if (getOperation().isExternal())
+      return;
+    if (failed(requireKernelForm(getOperation())) ||
+        failed(Converter(getOperation(), integerDots).run()))
       return signalPassFailure();
     if (!remarks)
       return;
