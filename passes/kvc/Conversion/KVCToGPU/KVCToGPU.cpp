@@ -10,6 +10,7 @@
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
+#include "kvc/Dialect/KVK/KVKOps.h"
 #include "kvc/Dialect/KVK/KVKTypes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -41,28 +42,39 @@ public:
   }
 
 private:
+  static bool liesOnLanes(OpResult value) {
+    Operation *op = value.getOwner();
+    if (auto codes = dyn_cast<kvc::kvk::TileType>(value.getType())) {
+      auto load = dyn_cast<kvc::kvk::LoadOp>(op);
+      if (load && (!load.getStorageAttr() || !load.getPage()))
+        return false;
+      // What widens codes says where they lie.
+      return codes.getLayout() ||
+             (load &&
+              llvm::any_of(op->getUsers(), llvm::IsaPred<kvc::kvk::WidenOp>));
+    }
+    if (!kvc::isTile(value.getType()))
+      return true;
+    auto layouts = op->getAttrOfType<ArrayAttr>(
+        kvc::kvk::KVKDialect::getLayoutsAttrName());
+    const unsigned number = value.getResultNumber();
+    return layouts && number < layouts.size() &&
+           isa<kvc::kvk::LayoutAttr>(layouts[number]);
+  }
+
   /// Each tile says which of its elements a lane has.
   static LogicalResult requireLanes(func::FuncOp func) {
     if (func.getNumResults() != 0)
       return func.emitOpError("expected a kernel, which has no results, got ")
              << func.getResultTypes();
     WalkResult result = func.walk([](Operation *op) {
-      auto layouts = op->getAttrOfType<ArrayAttr>(
-          kvc::kvk::KVKDialect::getLayoutsAttrName());
-      for (OpResult value : op->getResults()) {
-        bool hasLayout =
-            !kvc::isTile(value.getType()) ||
-            (layouts && value.getResultNumber() < layouts.size() &&
-             isa<kvc::kvk::LayoutAttr>(layouts[value.getResultNumber()]));
-        if (auto codes = dyn_cast<kvc::kvk::TileType>(value.getType()))
-          hasLayout = bool(codes.getLayout());
-        if (!hasLayout) {
+      for (OpResult value : op->getResults())
+        if (!liesOnLanes(value)) {
           op->emitOpError("expected a tile whose elements lie on lanes, which "
                           "kvk-assign-lanes says, got ")
               << value.getType();
           return WalkResult::interrupt();
         }
-      }
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());

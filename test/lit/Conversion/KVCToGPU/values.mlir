@@ -46,6 +46,6 @@ func.func @unsupported(%x: index) {
   %q = arith.constant {kvk.layouts = [#kvk.layout<reg = [r0, r1, r2, c0], lane = [*, *, *, *, *]>]} dense<1.0> : tensor<8x2xf32, #kvc.dims<r, c>>
   %i = arith.constant {kvk.layouts = [#kvk.layout<lane = [t0, t1, t2, t3, *]>]} dense<1.0> : tensor<16x1xf32, #kvc.dims<t, o>>
   // expected-error@+1 {{'kvc.gather_dot' op is not lowered for GPUs yet}}
-  %y = kvc.gather_dot %q, %i, %i : tensor<8x2xf32, #kvc.dims<r, c>>, tensor<16x1xf32, #kvc.dims<t, o>> to tensor<8x16xf32, #kvc.dims<r, t>>
+  %y = kvc.gather_dot %q, %i, %i {kvk.layouts = [#kvk.layout<reg = [r0, r1, r2], lane = [t0, t1, t2, t3, *]>]} : tensor<8x2xf32, #kvc.dims<r, c>>, tensor<16x1xf32, #kvc.dims<t, o>> to tensor<8x16xf32, #kvc.dims<r, t>>
   return
 }

@@ -134,8 +134,8 @@ struct kvc_cache {
 
   kvc_status createSequence(kvc_diag *diag, kvc_sequence &handle);
   void freeSequence(kvc::Sequence &sequence);
-  /// Until no work reads or writes runs of sequences: memory of their own, which
-  /// a device may give to somebody else. Pages stay the cache's.
+  /// Until no work reads or writes runs of sequences: memory of their own,
+  /// which a device may give to somebody else. Pages stay the cache's.
   kvc_status waitForRuns(kvc_diag *diag) const;
   kvc_status planAppend(const kvc_append_request &request, kvc_diag *diag,
                         std::vector<kvc::AppendStep> &steps) const;
