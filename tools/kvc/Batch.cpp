@@ -7,6 +7,7 @@
 #include "kvc/Batch.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace kvc {
@@ -29,15 +30,28 @@ int64_t Values::count() const {
   return static_cast<int64_t>(bytes.size()) / bytesOf(dtype);
 }
 
+static float f16ToF32(uint16_t bits) {
+  const uint32_t magnitude = (bits & 0x7fffU) << 13;
+  // The biases of the exponents are 112 apart.
+  const float value = (bits & 0x7c00U) == 0x7c00U
+                          ? std::bit_cast<float>(magnitude | 0x7f800000U)
+                          : std::bit_cast<float>(magnitude) * 0x1p112F;
+  return (bits & 0x8000U) != 0 ? -value : value;
+}
+
 std::vector<float> Values::toF32() const {
   std::vector<float> result(count());
   if (dtype == KVC_F32) {
     std::memcpy(result.data(), bytes.data(), bytes.size());
     return result;
   }
-  Diag diag;
-  diag.check(kvc_convert("values", bytes.data(), dtype, count(), KVC_F32, diag,
-                         result.data()));
+  for (size_t i = 0; i < result.size(); ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, &bytes[2 * i], sizeof(bits));
+    result[i] = dtype == KVC_BF16
+                    ? std::bit_cast<float>(static_cast<uint32_t>(bits) << 16)
+                    : f16ToF32(bits);
+  }
   return result;
 }
 

@@ -52,6 +52,7 @@ struct Values {
   std::vector<std::byte> bytes;
 
   int64_t count() const;
+  /// Outputs may hold NaN and infinity, which pass.
   std::vector<float> toF32() const;
 };
 int64_t bytesOf(kvc_dtype dtype);

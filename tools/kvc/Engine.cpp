@@ -143,7 +143,9 @@ CacheHandle Engine::createCache(const BatchInputs &inputs, bool poison) const {
     options.max_queries = std::max<int64_t>(
         options.max_queries, inputs.queryStarts[i + 1] - inputs.queryStarts[i]);
   kvc_cache *cache = nullptr;
-  diag.check(kvc_cache_create(&options, diag, &cache), inputs.place);
+  const kvc_status status = kvc_cache_create(&options, diag, &cache);
+  // Memory is wanting for what the spec says, not for what the inputs hold.
+  diag.check(status, status == KVC_FAILED ? "cache" : inputs.place);
   return CacheHandle(cache);
 }
 
@@ -199,7 +201,9 @@ double Engine::append(const BatchInputs &inputs, kvc_cache *cache,
     const DeviceBytes keyThere(onDevice, key), valueThere(onDevice, value);
     batch.key.data = keyThere.data();
     batch.value.data = valueThere.data();
-    diag.check(kvc_run_append(moduleHandle.get(), &batch, threads, diag));
+    const kvc_status status =
+        kvc_run_append(moduleHandle.get(), &batch, threads, diag);
+    diag.check(status, status == KVC_FAILED ? "append" : "");
     waitFor(onDevice);
     for (int64_t i = 0; i < count; ++i)
       diag.check(kvc_cache_commit(cache, sequences[i], fresh[i], diag));
@@ -212,10 +216,10 @@ static bool hasMagnitude(const Values &values, float least) {
       values.toF32(), [&](float each) { return std::abs(each) >= least; });
 }
 
-/// Kernels add in f32: scores, and sums of values before they are divided by
-/// the sum of weights, may be beyond it where the answer is not. What comes of
-/// that is NaN or, rounded, the largest number, which only the largest value
-/// explains.
+/// Kernels compute in f32: scores, keys that RoPE turns, and sums of values
+/// before they are divided by the sum of weights, may be beyond it where the
+/// answer is not. What comes of that is NaN or, rounded, the largest number,
+/// which only the largest value explains.
 static void checkRange(const Outputs &outputs, const kvc_spec_info &info,
                        const BatchInputs &inputs) {
   const float largest = info.output == KVC_F32    ? FLT_MAX
@@ -227,8 +231,8 @@ static void checkRange(const Outputs &outputs, const kvc_spec_info &info,
         (std::abs(out[i]) >= largest &&
          !hasMagnitude(info.value_is_key ? inputs.k : inputs.v, largest))) {
       const size_t row = i / info.value_dim;
-      throw Failure("out: expected scores and sums of values that f32 holds, "
-                    "got some beyond it for query " +
+      throw Failure("out: expected scores, rotated keys and sums of values "
+                    "that f32 holds, got some beyond it for query " +
                     std::to_string(row / info.q_heads) + ", head " +
                     std::to_string(row % info.q_heads));
     }

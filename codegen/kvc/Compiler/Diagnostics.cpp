@@ -38,7 +38,10 @@ static std::string textOf(Diagnostic &diagnostic) {
     text = placeOf(diagnostic.getLocation());
   if (!text.empty())
     text += ": ";
-  text += diagnostic.str();
+  // The rest of these sentences is an option of MLIR's own tools.
+  text += llvm::StringRef(diagnostic.str())
+              .split(". If this is intended, please ")
+              .first;
   for (Diagnostic &note : diagnostic.getNotes())
     text += "; " + note.str();
   return text;

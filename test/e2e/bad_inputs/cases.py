@@ -89,6 +89,8 @@ SPECS = [
     bad_spec("paged without page", "page", spec(layout__page=None)),
     bad_spec("unknown order", "order", spec(layout__order="nhdc")),
     bad_spec("MLIR that is none", "1:13: expected non-function type", b"func.func @f("),
+    bad_spec("MLIR of another dialect", "operation being parsed with an unregistered dialect; expected a spec", b'"other.op"() : () -> ()\n'),
+    bad_spec("an attribute of another dialect", "attribute created with unregistered dialect; expected a spec", b"#spec = #other.spec<1>\nmodule {}\n"),
     bad_spec("MLIR without a spec", "expected a module with one kvc.attention_spec", b"module {}\n"),
 ]
 
@@ -126,6 +128,13 @@ NAN, INFINITY = float("nan"), float("inf")
 
 F32_SPEC = spec(io__query="f32", key={"codec": "f32"}, value={"codec": "f32"})
 
+# Scores beyond f32, of either sign in one sum.
+HUGE = {"q": Tensor("F32", [3, 4, 16], 1e30, {1: -1e30}), "k": Tensor("F32", [7, 2, 16], 1e30, {1: -1e30})}
+
+# No address space has room for so many raw rows of so many heads.
+WIDE_SPEC = spec(attention={"q_heads": 512, "kv_heads": 512, "head_dim": 64}, io__query="f32", segments={"sink": 2**31 - 1})
+WIDE = {"q": Tensor("F32", [3, 512, 64]), "k": Tensor("F32", [7, 512, 64]), "v": Tensor("F32", [7, 512, 64])}
+
 INPUTS = [
     bad_input("no q", '"q"', q=None),
     bad_input("no v", '"v"', v=None),
@@ -145,7 +154,11 @@ INPUTS = [
     bad_input("NaN in k", "k", k=Tensor("F32", [7, 2, 16], 0.5, {33: NAN})),
     bad_input("infinity in q", "q", q=Tensor("F16", [3, 4, 16], 0.5, {5: INFINITY})),
     bad_input("infinity in v", "v", v=Tensor("F16", [7, 2, 16], 0.5, {223: -INFINITY})),
-    bad_input("scores beyond f32", "query 0, head 0", F32_SPEC, q=Tensor("F32", [3, 4, 16], 1e30, {1: -1e30}), k=Tensor("F32", [7, 2, 16], 1e30, {1: -1e30})),
+    bad_input("scores beyond f32", "out: expected scores, rotated keys and sums of values that f32 holds, got some beyond it for query 0, head 0", F32_SPEC, **HUGE),
+    bad_input("scores beyond f32, output in bf16", "sums of values that f32 holds, got some beyond it for query 0, head 0", {**F32_SPEC, "io": {"query": "bf16"}}, **HUGE),
+    bad_input("scores beyond f32, output in f16", "sums of values that f32 holds, got some beyond it for query 0, head 0", {**F32_SPEC, "io": {"query": "f32", "output": "f16"}}, **HUGE),
+    bad_input("rotated keys beyond f32", "rotated keys and sums of values that f32 holds, got some beyond it for query 0, head 0", {**F32_SPEC, "key": {"codec": "f32", "rope": {"style": "pairs", "dims": 16}}}, q=Tensor("F32", [3, 4, 16], 0.0), k=Tensor("F32", [7, 2, 16], 3.3e38)),
+    bad_input("raw rows beyond memory", "kvc: error: cache: memory: expected ", WIDE_SPEC, **WIDE),
     bad_input("a sum of values beyond f32", "query 0, head 0", F32_SPEC, q=Tensor("F32", [3, 4, 16]), k=Tensor("F32", [7, 2, 16]), v=Tensor("F32", [7, 2, 16], 3e38)),
     bad_input("no slopes", '"alibi_slopes"', spec(attention__alibi=True)),
     bad_input("slopes in f16", '"alibi_slopes"', spec(attention__alibi=True), alibi_slopes=Tensor("F16", [4])),

@@ -29,8 +29,10 @@ const spec::PartScheme *partOrError(Operation *op, const spec::Spec &spec,
   if (!scheme)
     return nullptr;
   if (part < 0 || part >= static_cast<int64_t>(scheme->parts.size())) {
-    op->emitOpError() << "part: expected one of " << scheme->parts.size()
-                      << ", got " << part;
+    InFlightDiagnostic error = op->emitOpError() << "part: expected 0";
+    if (scheme->parts.size() > 1)
+      error << " to " << scheme->parts.size() - 1;
+    error << ", got " << part;
     return nullptr;
   }
   return &scheme->parts[part];

@@ -116,15 +116,10 @@ LogicalResult MergeOp::verify() {
 }
 
 LogicalResult UnpackOp::verify() {
-  const spec::Spec &spec = getCache().getType().getSpec();
-  const spec::Scheme *scheme = schemeOrError(*this, spec, getTensor());
-  if (!scheme) // C1
+  const spec::PartScheme *found = detail::partOrError(*this);
+  if (!found) // C1
     return failure();
-  auto number = static_cast<int64_t>(getPart());
-  if (number < 0 || number >= static_cast<int64_t>(scheme->parts.size())) // C1
-    return emitOpError("part: expected one of ")
-           << scheme->parts.size() << ", got " << number;
-  const spec::PartScheme &part = scheme->parts[static_cast<size_t>(number)];
+  const spec::PartScheme &part = *found;
   Extent tokens = Extent::any("tokens");
   Extent channels = Extent::fixed("channels", part.channels());
   MemRefShape codes{{tokens, channels}, {IntegerType::get(getContext(), 8)}};

@@ -15,7 +15,7 @@ func.func @load_scheme_c1(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
   value = #kvc.scheme<{codec = "f16", smooth = true}>>
 func.func @load_scheme_c1_part(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.load_scheme' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.load_scheme' op part: expected 0, got 1}}
   %0 = kvc.load_scheme %c[%i] {tensor = #kvc.tensor<key>, part = 1, field = "scale"} : !kvc.cache<#s> to tensor<16xf32, #kvc.dims<c>>
   return
 }

@@ -84,7 +84,7 @@ func.func @scatter_dot_c2(%p: tensor<2x4xf32, #kvc.dims<r, t>>, %i: tensor<4x2xf
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 1, q_heads = 1}>, io = #kvc.io<{query = "f16"}>,
   key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, outliers = 2}>, value = #kvc.scheme<{codec = "f16"}>>
 func.func @load_outlier_indices_c1(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.load_outlier_indices' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.load_outlier_indices' op part: expected 0, got 1}}
   %0 = kvc.load_outlier_indices %c[%i, %i] valid %i {tensor = #kvc.tensor<key>, part = 1 : i64} : !kvc.cache<#s> to tensor<4x2xf32, #kvc.dims<t, o>>
   return
 }
@@ -94,7 +94,7 @@ func.func @load_outlier_indices_c1(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 1, q_heads = 1}>, io = #kvc.io<{query = "f16"}>,
   key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, outliers = 2}>, value = #kvc.scheme<{codec = "f16"}>>
 func.func @store_outlier_indices_c1(%c: !kvc.cache<#s>, %i: index, %x: tensor<2xf32, #kvc.dims<o>>) {
-  // expected-error@+1 {{'kvc.store_outlier_indices' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.store_outlier_indices' op part: expected 0, got 1}}
   kvc.store_outlier_indices %x, %c[%i, %i] {tensor = #kvc.tensor<key>, part = 1 : i64} : tensor<2xf32, #kvc.dims<o>>, !kvc.cache<#s>
   return
 }
@@ -144,7 +144,7 @@ func.func @store_outlier_indices_c3(%c: !kvc.cache<#s>, %i: index, %x: tensor<3x
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 1, q_heads = 1}>, io = #kvc.io<{query = "f16"}>,
   key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, outliers = 2}>, value = #kvc.scheme<{codec = "f16"}>>
 func.func @load_outlier_values_c1(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.load_outlier_values' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.load_outlier_values' op part: expected 0, got 1}}
   %0 = kvc.load_outlier_values %c[%i, %i] valid %i {tensor = #kvc.tensor<key>, part = 1 : i64} : !kvc.cache<#s> to tensor<4x2xf32, #kvc.dims<t, o>>
   return
 }
@@ -154,7 +154,7 @@ func.func @load_outlier_values_c1(%c: !kvc.cache<#s>, %i: index) {
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 16, kv_heads = 1, q_heads = 1}>, io = #kvc.io<{query = "f16"}>,
   key = #kvc.scheme<{codec = "int8", scale = {channels = "all", dtype = "f16", tokens = 1}, outliers = 2}>, value = #kvc.scheme<{codec = "f16"}>>
 func.func @store_outlier_values_c1(%c: !kvc.cache<#s>, %i: index, %x: tensor<2xf32, #kvc.dims<o>>) {
-  // expected-error@+1 {{'kvc.store_outlier_values' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.store_outlier_values' op part: expected 0, got 1}}
   kvc.store_outlier_values %x, %c[%i, %i] {tensor = #kvc.tensor<key>, part = 1 : i64} : tensor<2xf32, #kvc.dims<o>>, !kvc.cache<#s>
   return
 }

@@ -312,8 +312,18 @@ func.func @load_codes_c1(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_codes_c1_part(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.load_codes' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.load_codes' op part: expected 0, got 1}}
   %0 = kvc.load_codes %c[%i, %i] valid %i {tensor = #kvc.tensor<key>, part = 1 : i64} : !kvc.cache<#s> to tensor<8x128xi8, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+#s = #kvc.spec<name = "s", attention = #kvc.attention<{head_dim = 32, kv_heads = 1, q_heads = 1}>, io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{parts = [{channels = [0, 16], codec = "f16"}, {channels = [16, 32], codec = "f16"}]}>, value = #kvc.scheme<{codec = "f16"}>>
+func.func @load_codes_c1_parts(%c: !kvc.cache<#s>, %i: index) {
+  // expected-error@+1 {{'kvc.load_codes' op part: expected 0 to 1, got 2}}
+  %0 = kvc.load_codes %c[%i, %i] valid %i {tensor = #kvc.tensor<key>, part = 2 : i64} : !kvc.cache<#s> to tensor<8x16xf16, #kvc.dims<t, c>>
   return
 }
 
@@ -356,7 +366,7 @@ func.func @load_codes_c3_raw(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_scale_c1(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.load_scale' op part: expected one of 1, got -1}}
+  // expected-error@+1 {{'kvc.load_scale' op part: expected 0, got -1}}
   %0 = kvc.load_scale %c[%i, %i] valid %i {tensor = #kvc.tensor<key>, part = -1 : i64} : !kvc.cache<#s> to tensor<8xf32, #kvc.dims<t>>
   return
 }
@@ -520,7 +530,7 @@ func.func @load_input_c2_first(%m: memref<?x?x16xf16>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @store_codes_c1(%x: tensor<1x128xi8, #kvc.dims<b, e>>, %c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.store_codes' op part: expected one of 1, got 2}}
+  // expected-error@+1 {{'kvc.store_codes' op part: expected 0, got 2}}
   kvc.store_codes %x, %c[%i, %i] {tensor = #kvc.tensor<key>, part = 2 : i64} : tensor<1x128xi8, #kvc.dims<b, e>>, !kvc.cache<#s>
   return
 }
@@ -607,7 +617,7 @@ func.func @store_scale_c3(%x: tensor<1xf32, #kvc.dims<b>>, %c: !kvc.cache<#s>, %
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @store_zero_c1(%x: tensor<1xf32, #kvc.dims<b>>, %c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvc.store_zero' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.store_zero' op part: expected 0, got 1}}
   kvc.store_zero %x, %c[%i, %i] {tensor = #kvc.tensor<key>, part = 1 : i64} : tensor<1xf32, #kvc.dims<b>>, !kvc.cache<#s>
   return
 }

@@ -288,7 +288,7 @@ func.func @unpack_c1(%c: !kvc.cache<#s>, %u: memref<?x128xi8>, %s: memref<?x1xf3
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @unpack_c1_part(%c: !kvc.cache<#s>, %u: memref<?x128xi8>, %s: memref<?x1xf32>, %z: memref<?x1xf32>, %x: memref<?x128xf32>, %i: index) {
-  // expected-error@+1 {{'kvc.unpack' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvc.unpack' op part: expected 0, got 1}}
   kvc.unpack %c[%i] tokens(%i to %i) into %u, %s, %z, %x {tensor = #kvc.tensor<key>, part = 1 : i64}
     : !kvc.cache<#s>, memref<?x128xi8>, memref<?x1xf32>, memref<?x1xf32>, memref<?x128xf32>
   return

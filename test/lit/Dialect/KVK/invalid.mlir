@@ -17,7 +17,7 @@ func.func @load_c1(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_c1_part(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvk.load' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvk.load' op part: expected 0, got 1}}
   %0 = kvk.load %c[%i, %i] valid %i channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
     storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
     : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
@@ -182,7 +182,7 @@ func.func @store_row_c5(%c: !kvc.cache<#s>, %i: index, %x: vector<16xi8>) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @load_row_c1(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvk.load_row' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvk.load_row' op part: expected 0, got 1}}
   %0 = kvk.load_row %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
     storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
     : !kvc.cache<#s> to vector<16xi8>
@@ -246,7 +246,7 @@ func.func @load_row_c4(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @store_row_c1(%c: !kvc.cache<#s>, %i: index, %v: vector<16xi8>) {
-  // expected-error@+1 {{'kvk.store_row' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvk.store_row' op part: expected 0, got 1}}
   kvk.store_row %v, %c[%i, %i] channels %i {tensor = #kvc.tensor<key>, page = 16, part = 1 : i64,
     storage = #kvk.storage<width = 4, addr = [c0, c1, c2, c3, t0, t1, t2, t3]>}
     : vector<16xi8>, !kvc.cache<#s>
@@ -404,7 +404,7 @@ func.func @load_meta_c4_blocks(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>,
   value = #kvc.scheme<{codec = "int4", scale = {channels = "all", dtype = "f16", tokens = 1}, zero = "min"}>>
 func.func @store_meta_c1(%x: f32, %c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvk.store_meta' op part: expected one of 1, got 3}}
+  // expected-error@+1 {{'kvk.store_meta' op part: expected 0, got 3}}
   kvk.store_meta %x, %c[%i, %i] block %i {tensor = #kvc.tensor<key>, kind = #kvk.meta<scale>, page = 16, part = 3 : i64,
     storage = #kvk.storage<width = 16, addr = [t0, t1, t2, t3]>} : f32, !kvc.cache<#s>
   return
@@ -462,7 +462,7 @@ func.func @load_meta_c2_static(%c: !kvc.cache<#s>, %i: index) {
   io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "lut", table = {bits = 2}, scale = {channels = 8, dtype = "f16", static = true, tokens = "all"}}>,
   value = #kvc.scheme<{codec = "f16", smooth = true}>>
 func.func @load_scheme_c1_part(%c: !kvc.cache<#s>, %i: index) {
-  // expected-error@+1 {{'kvk.load_scheme' op part: expected one of 1, got 1}}
+  // expected-error@+1 {{'kvk.load_scheme' op part: expected 0, got 1}}
   %0 = kvk.load_scheme %c[%i] {tensor = #kvc.tensor<key>, part = 1, field = "scale"} : !kvc.cache<#s> to vector<16xf32>
   return
 }

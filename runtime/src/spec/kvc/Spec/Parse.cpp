@@ -119,13 +119,8 @@ static bool readSpec(JsonValue &document, Spec &out, PresetContext &presets,
   // The version first: what the other keys mean depends on it.
   int64_t version = 0;
   if (!object.require("kvc", "the version, 1") ||
-      !object.integer("kvc", {0, INT64_MAX}, "J11", version))
-    return false;
-  if (version != 1)
-    return object.fail("kvc", "J11",
-                       "unknown version, expected 1, got " +
-                           std::to_string(version));
-  if (!object.string("name", out.name) ||
+      !object.integer("kvc", {1, 1}, "J11", version) ||
+      !object.string("name", out.name) ||
       !expandPresets(document, presets, diagnosis))
     return false;
 

@@ -58,8 +58,9 @@ std::string kvc::spec::listed(const std::vector<std::string_view> &names) {
 }
 
 std::string IntegerRange::str() const {
-  return "an integer from " + std::to_string(low) + " to " +
-         std::to_string(high);
+  return low == high ? std::to_string(low)
+                     : "an integer from " + std::to_string(low) + " to " +
+                           std::to_string(high);
 }
 
 float kvc::spec::roundToF32(double value) {
