@@ -104,7 +104,7 @@ public:
       run(*next, *tiles);
     table.specJson = spec::printSpecCompact(spec);
     table.layoutHash = spec::layoutHash(spec);
-    symbol = uniqueTableSymbol(spec.name, options.target.name);
+    symbol = uniqueTableSymbol(spec.name, options.target.name, "0123456789");
   }
 
   /// The pairs of K's factors (number 0) or V's (1); all kernels have the same.

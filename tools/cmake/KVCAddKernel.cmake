@@ -31,6 +31,7 @@ function(kvc_add_kernel name)
     set(ARG_TARGETS x86-64 x86-64-v3 x86-64-v4 x86-64-v4+vnni)
   endif()
   list(REMOVE_DUPLICATES ARG_TARGETS)
+  kvc_check_kernel_targets(${name} ${ARG_TARGETS})
 
   set(scripts ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.kvc)
@@ -64,4 +65,24 @@ function(kvc_add_kernel name)
   add_library(${name} STATIC ${source} ${header} ${objects})
   target_include_directories(${name} PUBLIC ${folder}/include)
   target_link_libraries(${name} PUBLIC kvc::headers)
+endfunction()
+
+# Asks an installed tool about targets, by the messages of a call that reads no
+# file before it looks at them; one that is built with the project speaks later.
+function(kvc_check_kernel_targets name)
+  get_target_property(is_imported kvc::kvc IMPORTED)
+  if(NOT is_imported)
+    return()
+  endif()
+  get_target_property(tool kvc::kvc LOCATION)
+  foreach(target IN LISTS ARGN)
+    execute_process(COMMAND ${tool} compile ${CMAKE_CURRENT_BINARY_DIR}/${name}.kvc/none.json
+                            --target ${target} --emit obj --out ${CMAKE_CURRENT_BINARY_DIR}/${name}.kvc/none
+      OUTPUT_QUIET ERROR_VARIABLE message RESULT_VARIABLE result)
+    if(message MATCHES "error: --emit: ")
+      message(FATAL_ERROR "kvc_add_kernel(${name}): TARGETS: expected host targets, got ${target}")
+    elseif(message MATCHES "error: --target: ([^\n]*)")
+      message(FATAL_ERROR "kvc_add_kernel(${name}): TARGETS: ${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
 endfunction()

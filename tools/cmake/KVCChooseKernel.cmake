@@ -5,9 +5,17 @@ cmake_minimum_required(VERSION 3.25)
 cmake_path(GET SPEC FILENAME spec_file)
 string(TOUPPER ${NAME} guard)
 
-# A level's name begins with the name of a level below it, so this order is from
-# the highest level to the lowest; "portable" comes last.
-list(SORT TARGETS COMPARE NATURAL ORDER DESCENDING)
+# By what a target is, "host" is one of the others. A level's name begins with the
+# name of a level below it, so this order is from the highest level to the
+# lowest; "portable" comes last. The blank is below all characters of names.
+set(ordered "")
+foreach(target IN LISTS TARGETS)
+  file(READ ${FOLDER}/${target}.json manifest)
+  string(JSON level GET ${manifest} target name)
+  list(APPEND ordered "${level} ${target}")
+endforeach()
+list(SORT ordered COMPARE NATURAL ORDER DESCENDING)
+list(TRANSFORM ordered REPLACE "^.* " "" OUTPUT_VARIABLE TARGETS)
 
 set(declarations "")
 set(choices "")

@@ -76,7 +76,16 @@ static int readOptions(int argc, char **argv, int &status) {
                      ", got nothing");
       return 0;
     }
-    setenv(found->variable, found->value ? argv[++i] : "1", 1);
+    const char *value = found->value ? argv[++i] : "1";
+    Settings settings;
+    auto error = readSettings(settings, [&](const char *name) {
+      return std::string_view(name) == found->variable ? value : nullptr;
+    });
+    if (error) {
+      fail(kUse, std::string(argument) + ": " + *error);
+      return 0;
+    }
+    setenv(found->variable, value, 1);
   }
   fail(kUse, "expected a program, got none");
   return 0;

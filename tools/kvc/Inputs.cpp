@@ -66,6 +66,8 @@ public:
     throw Failure(path + ": tensor \"" + tensor + "\": " + message);
   }
 
+  bool has(const std::string &name) const { return file.find(name) != nullptr; }
+
   const safetensors::Tensor &find(const std::string &name) const {
     if (const safetensors::Tensor *tensor = file.find(name))
       return *tensor;
@@ -174,10 +176,14 @@ private:
 
 static void readSchemeValues(const Reader &reader, const kvc_spec *spec,
                              BatchInputs &inputs) {
-  for (const kvc_input_info &input : schemeInputsOf(spec))
+  for (const kvc_input_info &input : schemeInputsOf(spec)) {
+    if (!reader.has(input.name))
+      reader.fail(input.name, "is missing, expected it for this spec: kvc "
+                              "calibrate makes it, --static takes its file");
     inputs.schemeValues.push_back(
         {input.name,
          reader.floats(input.name, {input.kv_heads, input.columns})});
+  }
 }
 
 BatchInputs readInputs(const std::string &path, const kvc_spec *specHandle,

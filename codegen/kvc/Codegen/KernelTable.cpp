@@ -108,8 +108,11 @@ std::string textAttr(mlir::Operation *op, StringRef name) {
 
 } // namespace
 
-std::string uniqueTableSymbol(StringRef name, StringRef target) {
-  return inC((kTableSymbol + "_" + name + "_" + target).str());
+std::string uniqueTableSymbol(StringRef name, StringRef target,
+                              StringRef specHash) {
+  return inC(
+      (kTableSymbol + "_" + name + "_" + target + "_" + specHash.take_front(8))
+          .str());
 }
 
 Error nameEntries(Module &module, KernelTable &table, StringRef name) {

@@ -52,9 +52,11 @@ struct KernelTable {
 inline constexpr llvm::StringLiteral kTableSymbol = "kvc_module";
 
 /// A second name for the table that no other spec or target shares, so that one
-/// program can link several objects: `kvc_module_<name>_<target>`, every
+/// program can link several objects: `kvc_module_<name>_<target>_<hash>`, with
+/// the first 8 digits of the spec's hash since names need not differ, and every
 /// character that C does not allow replaced by an underscore.
-std::string uniqueTableSymbol(llvm::StringRef name, llvm::StringRef target);
+std::string uniqueTableSymbol(llvm::StringRef name, llvm::StringRef target,
+                              llvm::StringRef specHash);
 
 /// The kernels of a module whose functions are `llvm.func`s, in module order.
 std::vector<KernelEntry> readKernels(mlir::ModuleOp module);

@@ -203,15 +203,16 @@ llvm::Error Compilation::lower() {
 }
 
 llvm::Error Compilation::emit() {
-  std::string symbol = uniqueTableSymbol(name, options.target.name);
-  llvm::Expected<Emitter> emitter =
-      Emitter::create(options.target, {options.asan, symbol, name});
-  if (!emitter)
-    return emitter.takeError();
   KernelTable table;
   table.specJson = spec::printSpecCompact(spec);
   table.layoutHash = spec::layoutHash(spec);
   table.score = score;
+  std::string symbol =
+      uniqueTableSymbol(spec.name, options.target.name, specHash(table));
+  llvm::Expected<Emitter> emitter =
+      Emitter::create(options.target, {options.asan, symbol, name});
+  if (!emitter)
+    return emitter.takeError();
   if (llvm::Error error = emitter->translate(*module, table))
     return makeError(KVC_FAILED,
                      diagnostics.firstError(llvm::toString(std::move(error))));

@@ -46,6 +46,13 @@ std::string compilerVersion() {
   return "kvc " KVC_VERSION ", LLVM " LLVM_VERSION_STRING;
 }
 
+std::string specHash(const KernelTable &table) {
+  const std::string all =
+      table.specJson + (table.score.empty() ? "" : "\n" + table.score);
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)),
+                     /*LowerCase=*/true);
+}
+
 static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
                         const std::vector<KernelSignature> &signatures) {
   json.attribute("name", kernel.name);
@@ -108,12 +115,7 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
         json.attribute("vector_bits", options.target.vectorBits);
       }
     });
-    const std::string all =
-        table.specJson + (table.score.empty() ? "" : "\n" + table.score);
-    json.attribute(
-        "spec_hash",
-        llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(all)),
-                    /*LowerCase=*/true));
+    json.attribute("spec_hash", specHash(table));
     json.attribute("layout_hash", table.layoutHash);
     json.attribute("page_bytes",
                    layout::pageBytes(spec, options.target.warps

@@ -37,6 +37,9 @@ KernelSignature signatureOf(llvm::StringRef kernel, mlir::FunctionType type);
 /// "kvc 0.1.0, LLVM 22.1.8".
 std::string compilerVersion();
 
+/// SHA-256 of the canonical spec and its score region, in hexadecimal digits.
+std::string specHash(const KernelTable &table);
+
 /// The manifest beside an object: JSON, keys in a fixed order. `stem` is the
 /// name of the object file without its suffix, `symbol` that of its table.
 std::string printManifest(const spec::Spec &spec, const CompileOptions &options,

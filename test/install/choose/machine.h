@@ -1,5 +1,4 @@
-/*===- machine.h - In place of __builtin_cpu_supports --------------*- C
--*-===*\
+/*===- machine.h - In place of __builtin_cpu_supports -------------*- C -*-===*\
 |*
 |* Part of kvc.
 |*

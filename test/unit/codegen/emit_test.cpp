@@ -85,7 +85,9 @@ protected:
     if (!target)
       return target.takeError();
     llvm::Expected<Emitter> emitter = Emitter::create(
-        *target, {asan, uniqueTableSymbol("my spec", target->name), "my spec"});
+        *target,
+        {asan, uniqueTableSymbol("my spec", target->name, "0123456789"),
+         "my spec"});
     if (!emitter)
       return emitter.takeError();
     mlir::OwningOpRef<mlir::ModuleOp> module = parse(text);

@@ -138,7 +138,7 @@ TEST(Run, RefusesOptionsThatThereAreNot) {
       {"--seed", "--seed: expected N, got nothing"},
       {"--seed x true", "KVC_SIM_SEED: expected a number from 0"},
       {"--threads 0 true", "KVC_SIM_THREADS: expected a number from 1"},
-      {"--device B1 true", "KVC_SIM_DEVICE: expected one of A100"},
+      {"--device B1 true", "--device: KVC_SIM_DEVICE: expected one of A100"},
       {"--memory 1T true", "KVC_SIM_MEMORY: expected bytes"},
       {"--memory 2000G true", "KVC_SIM_MEMORY: expected bytes"},
       {"--mma x true", "KVC_SIM_MMA: expected chain or one of"},

@@ -1,5 +1,4 @@
-/*===- sim.h - A simulated NVIDIA device ---------------------------*- C
--*-===*\
+/*===- sim.h - A simulated NVIDIA device --------------------------*- C -*-===*\
 |*
 |* Part of kvc.
 |*
