@@ -4,8 +4,8 @@
 |*
 |* A cache holds the keys and values of many sequences for one spec (one layer).
 |* Its unit of allocation is the *block*: a page of the spec, or 64 tokens of
-one
-|* run of memory per sequence where the layout is contiguous or a ring.
+|* one run of memory per sequence where the layout is contiguous or a
+|* ring.
 |*
 |* A sequence has a committed length C and a pending length P >= C. An append
 |* reserves rows C .. P for a batch of sequences, all or nothing; kernels write
@@ -159,8 +159,8 @@ KVC_API kvc_status kvc_cache_coded_end(const kvc_cache *cache,
                                        kvc_diag *diag, int64_t *end);
 
 /** Paged, without segments (else KVC_UNSUPPORTED): row i of `table` [count,
- * columns] becomes the pages of sequences[i], then null pages 0; lengths[i]
- * becomes its P. KVC_INVALID_ARGUMENT where `columns` are too few. */
+ *  columns] becomes the pages of sequences[i], then null pages 0; lengths[i]
+ *  becomes its P. KVC_INVALID_ARGUMENT where `columns` are too few. */
 KVC_API kvc_status kvc_cache_block_table(const kvc_cache *cache,
                                          const kvc_sequence *sequences,
                                          int64_t count, int64_t columns,

@@ -173,7 +173,7 @@ KVC_API kvc_status kvc_module_create(const kvc_module_table *table,
 KVC_API kvc_status kvc_module_open(const char *path, const char *symbol,
                                    kvc_diag *diag, kvc_module **module);
 /** Opens the manifest at `path` that `kvc compile --target sm_N` writes, and
- * the code (PTX or a cubin) that it names, which lies beside it. */
+ *  the code (PTX or a cubin) that it names, which lies beside it. */
 KVC_API kvc_status kvc_module_open_code(const char *path, kvc_diag *diag,
                                         kvc_module **module);
 /** A plan, or a spec that kvc_module_spec gave, may not be used afterwards. */

@@ -39,8 +39,8 @@ extern "C" {
 /*--- Caches ---------------------------------------------------------------*/
 
 /** One region of a tensor: codes, scales, .. of one part of its scheme. Page
- * slot i of a sequence and kv head h begins at `base + page * page_stride + h *
- * head_stride`, where page is `page_table[i]`, or i where the table is null. */
+ *  slot i of a sequence and kv head h begins at `base + page * page_stride +
+ *  h * head_stride`, where page is `page_table[i]`, or i without a table. */
 typedef struct kvc_region {
   uint8_t *base;
   int64_t page_stride; /**< Bytes. */
@@ -140,7 +140,7 @@ typedef struct kvc_merge_args {
 } kvc_merge_args;
 
 /** Where the canonical form of one part of a tensor goes; what the part lacks
- * is not written. */
+ *  is not written. */
 typedef struct kvc_unpack_part {
   /** [tokens, channels]; one code a byte, signed for symmetric integers. */
   int8_t *codes;

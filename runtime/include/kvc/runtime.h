@@ -191,8 +191,8 @@ KVC_API kvc_status kvc_run_update(kvc_plan *plan, const kvc_batch *batch,
 
 /** The second half: launches the kernels on `stream`, whose work is behind that
  *  of the last update. Grids depend on the plan alone, so that a captured
- * launch is replayed after each further update: lengths and sequences may
- * differ within the plan's bounds. */
+ *  launch is replayed after each further update: lengths and sequences may
+ *  differ within the plan's bounds. */
 KVC_API kvc_status kvc_run_launch(kvc_plan *plan, uint32_t what, void *stream,
                                   kvc_diag *diag);
 
