@@ -8,6 +8,7 @@
 
 #include "kvc/Json.h"
 #include "kvc/Table.h"
+#include "kvc/Timing.h"
 
 #include <algorithm>
 #include <cstring>
@@ -192,8 +193,8 @@ std::string kvc::reportJson(std::span<const CompileResult> results,
     if (report) {
       entry["kernels"] = kernelsOf(result);
       for (const kvc_phase &phase : result.phases())
-        entry["compile_phases_ms"][phase.name] = phase.ms;
-      entry["compile_cpu_ms"] = result.cpuMs;
+        entry["compile_phases_ms"][phase.name] = rounded(phase.ms);
+      entry["compile_cpu_ms"] = rounded(result.cpuMs);
     }
     all.push_back(std::move(entry));
   }

@@ -59,10 +59,10 @@ Json statsOf(const Engine &engine, const BatchInputs &inputs,
   stats["bytes_read"] = bytesRead;
   stats["append_us"] = appendUs;
   stats["us_per_step"] = outputs.microseconds;
-  stats["compile_ms"] = engine.compileMs();
-  stats["compile_cpu_ms"] = compileCpuMs;
+  stats["compile_ms"] = rounded(engine.compileMs());
+  stats["compile_cpu_ms"] = rounded(compileCpuMs);
   for (const kvc_phase &phase : engine.phases())
-    stats["compile_phases_ms"][phase.name] = phase.ms;
+    stats["compile_phases_ms"][phase.name] = rounded(phase.ms);
   return stats;
 }
 

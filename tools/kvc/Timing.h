@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <ctime>
 #include <functional>
@@ -16,6 +17,11 @@
 #include <vector>
 
 namespace kvc {
+
+/// Milliseconds to a thousandth, for documents: no clock tells more.
+inline double rounded(double milliseconds) {
+  return std::round(milliseconds * 1e3) / 1e3;
+}
 
 /// Time since it was made.
 class Stopwatch {
