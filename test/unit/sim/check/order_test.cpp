@@ -256,6 +256,50 @@ TEST_F(OrderTest, BulkCopiesReadWhatAProxyFenceLiesBehind) {
       "E: ret;");
 }
 
+// The first thread hands its words on, by what lies between its store and the
+// read of the first lane of the second warp.
+TEST_F(OrderTest, ReleasesTellOfProxyFencesAndHoldBehindTheirOwnWrites) {
+  const auto body = [](const std::string &before, const std::string &flag,
+                       const std::string &after) {
+    return "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;\n"
+           "st.shared.b32 [%r1+2048], 0;\nL: bar.sync 0;\n"
+           "setp.eq.u32 %p1, %r0, 32;\n@%p1 bra C;\n@%p0 bra E;\n"
+           "st.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};\n" +
+           before +
+           "st.release.cta.shared.b32 [%r1+2048], 1;\n"
+           "st.relaxed.cta.shared.b32 [%r1+2048], 2;\nbra E;\n"
+           "C: ld.acquire.cta.shared.b32 %r5, [%r1+2048];\n"
+           "setp.ne.u32 %p2, %r5, " +
+           flag + ";\n@%p2 bra C;\n" + after + "E: ret;";
+  };
+  const std::string fence = "fence.proxy.async;\n";
+  const std::string read = "ld.shared.b32 %r6, [%r1];\n";
+  const std::string copy =
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\n"
+      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+  expectNone(body("", "2", read));
+  expectNone(body(fence, "2", copy));
+  expectNone(body("", "2", fence + copy));
+  expectAlways(Kind::Race, body("", "2", copy));
+}
+
+TEST_F(OrderTest, ProxyFencesReachWhatCopiesOfOthersBrought) {
+  const auto body = [](const std::string &fence) {
+    return "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;\n"
+           "mbarrier.init.shared.b64 [%r1+2048], 64;\nL: bar.sync 0;\n"
+           "cp.async.ca.shared.global [%r3], [%rd3], 4;\n"
+           "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1+2048];\n"
+           "@%p0 bra E;\n"
+           "W: mbarrier.test_wait.parity.shared.b64 %p1, [%r1+2048], 0;\n"
+           "@!%p1 bra W;\n" +
+           fence +
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n"
+           "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nE: ret;";
+  };
+  expectNone(body("fence.proxy.async;\n"));
+  expectAlways(Kind::Race, body(""));
+}
+
 TEST_F(OrderTest, WhatIsReadAsConstantMustNotBeWritten) {
   const std::string load = "ld.global.nc.b32 %r6, [%rd3];\n";
   const std::string store = "st.global.b32 [%rd3], %r0;\n";

@@ -210,6 +210,7 @@ void Checker::hear(BlockState &state, uint32_t thread,
     message.times = told.message.times;
     message.fenced.here = told.message.fenced.here;
     message.halves = told.message.halves;
+    message.proxied = told.message.proxied;
   }
   if (access.order == MemoryOrder::Acquire ||
       access.order == MemoryOrder::AcqRel)
@@ -231,21 +232,26 @@ void Checker::tell(BlockState &state, uint32_t thread,
   if (!isWide)
     message.grid.clear();
   const bool isUpdate = access.kind == MemoryAccess::Kind::Atomic;
-  const bool isShared = access.space == MemorySpace::Shared;
-  if (message.isEmpty()) {
-    // A plain write ends what earlier ones told; an update passes it on.
-    if (!isUpdate)
-      isShared ? state.told.erase(address) : globalTold.erase(address);
+  ToldByAddress &all =
+      access.space == MemorySpace::Shared ? state.told : globalTold;
+  const auto before = all.find(address);
+  // A plain write ends what other threads told here; what its own thread told
+  // goes on behind it, and an update passes everything on.
+  const bool isOwn = before != all.end() && before->second.block == block &&
+                     before->second.thread == thread;
+  if (before != all.end() && !isUpdate && !isOwn)
+    all.erase(before);
+  if (message.isEmpty())
     return;
-  }
-  Told &told = isShared ? state.told[address] : globalTold[address];
-  if (!isUpdate) {
-    told.message = {};
-  } else if (told.block != block) {
+  const auto [place, isFirst] = all.try_emplace(address);
+  Told &told = place->second;
+  if (!isFirst && told.block != block) {
     told.message.times.clear();
     told.message.fenced.here.clear();
     told.message.halves = {};
+    told.message.proxied.clear();
   }
+  told.thread = isFirst || isOwn ? thread : Told::kMany;
   told.block = block;
   told.message.join(message);
 }

@@ -87,9 +87,12 @@ private:
   };
   /// What was written to a place in memory to be heard by others.
   struct Told {
+    static constexpr uint32_t kMany = ~uint32_t(0);
     Message message;
     uint64_t block = 0; ///< Whose threads alone hear what is not of the grid.
+    uint32_t thread = kMany; ///< Of the block, where one alone told it.
   };
+  using ToldByAddress = std::unordered_map<uint64_t, Told>;
   struct BlockState {
     BlockState(uint64_t number, const LaunchInfo &launch);
 
@@ -103,7 +106,7 @@ private:
     RaceMemory races;
     Barrier barriers[16], cluster;
     std::map<uint64_t, Mbarrier> mbarriers;
-    std::map<uint64_t, Told> told; ///< By offset in shared memory.
+    ToldByAddress told; ///< By offset in shared memory.
     std::vector<Copy> copies;
     /// Of each word of shared memory: 1 + the copy on its way there.
     std::vector<uint32_t> onTheWay;
@@ -188,7 +191,7 @@ private:
   BlockState *last = nullptr;
   GlobalShadow global;
   RaceMemory globalRaces;
-  std::unordered_map<uint64_t, Told> globalTold;
+  ToldByAddress globalTold;
   std::map<uint32_t, std::string> undefinedLoads; ///< What each first read.
   std::vector<Finding> found;
   std::map<std::tuple<Finding::Kind, uint32_t, uint32_t>, size_t> known;

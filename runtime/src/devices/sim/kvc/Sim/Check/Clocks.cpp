@@ -390,9 +390,7 @@ void BlockClocks::hearFenced(uint32_t thread, const Message &message) {
 }
 
 void BlockClocks::fenceProxy(uint32_t thread) {
-  ThreadTimes now = timesOf(thread, time++);
-  now.resize(count);
-  ::join(states[thread].proxied, now);
+  ::join(states[thread].proxied, timesOf(thread, time++));
 }
 
 bool BlockClocks::isProxied(uint32_t thread, uint32_t other, Time at) const {
