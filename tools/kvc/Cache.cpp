@@ -53,6 +53,9 @@ void replay(const FileOptions &options) {
   int64_t records = 0;
   diag.check(kvc_manager_replay(trace.data(), trace.size(), diag, &records),
              options.file);
+  if (records == 0)
+    throw Failure(options.file + ": trace: expected a first record, of a "
+                                 "manager's creation, got an empty file");
   print(options.json
             ? documentOf({{"file", options.file}, {"records", records}})
             : options.file + ": " + std::to_string(records) +

@@ -282,6 +282,16 @@ TEST(Manager, TracesTellWhereAReplayDiffers) {
   kvc_manager *manager = nullptr;
   EXPECT_EQ(kvc_manager_create(&made, message.get(), &manager),
             KVC_UNSUPPORTED);
+  // Structs of an odd size would put the next one where none can be read.
+  kvc_layer_group odd = group;
+  odd.struct_size = sizeof(odd) + 1;
+  made.groups = &odd;
+  made.trace = nullptr;
+  EXPECT_EQ(kvc_manager_create(&made, message.get(), &manager),
+            KVC_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(message.text).find("expected a multiple of 8, got"),
+            std::string::npos)
+      << message.text;
 }
 
 TEST(Manager, S30ProbesBesideMutators) {

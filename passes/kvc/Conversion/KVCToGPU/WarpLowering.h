@@ -21,6 +21,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <map>
+#include <vector>
+
 namespace kvc {
 
 /// What instructions a target has.
@@ -159,7 +162,8 @@ private:
   std::optional<CacheViews> views;
   std::optional<Lanes> lanes;
   mlir::IRMapping map;
-  Value sharedPointer, frequencies;
+  Value sharedPointer;
+  std::map<std::vector<float>, Value> frequencies; ///< By what they are.
   int64_t sharedBytes = 0;
   bool storesCodes = false;
   llvm::SmallVector<Op *> rawCaches; ///< kvc.raw_rows of the new body.

@@ -19,6 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace kvc {
@@ -406,8 +408,13 @@ Value WarpLowering::constants(ArrayRef<float> values, StringRef name) {
 }
 
 WarpLowering::Result WarpLowering::lowerRope(RopeOp op) {
-  if (!frequencies)
-    frequencies = constants(op.getFrequencies(), "frequencies");
+  const auto values = llvm::to_vector(op.getFrequencies());
+  const size_t number = frequencies.size();
+  Value &table = frequencies[{values.begin(), values.end()}];
+  if (!table)
+    table = constants(values, number == 0
+                                  ? std::string("frequencies")
+                                  : "frequencies_" + std::to_string(number));
   writeTile(op.getSource());
   WarpTile tile = tileOf(op);
   Type type = op.getType();
@@ -440,7 +447,7 @@ WarpLowering::Result WarpLowering::lowerRope(RopeOp op) {
         b, b.getF32Type(),
         arith::IndexCastOp::create(b, b.getI64Type(), token));
     Value frequency =
-        b.loadBytes(b.offset(frequencies, b.mul(pair, 4)), b.getF32Type(), 4);
+        b.loadBytes(b.offset(table, b.mul(pair, 4)), b.getF32Type(), 4);
     // One f32 product, which decides the angle.
     angles.push_back(arith::MulFOp::create(b, position, frequency));
     Value index =

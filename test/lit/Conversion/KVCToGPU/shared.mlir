@@ -77,3 +77,22 @@ func.func @large(%x: index) {
   %y = kvc.slice %q {first = 0 : i64, kvk.layouts = [#kvk.layout<reg = [t0, t1, t2, t3, t4], lane = [*, *, *, *, *]>]} : tensor<32x512xf32, #kvc.dims<t, c>> to tensor<32x1xf32, #kvc.dims<t, c>>
   return
 }
+
+// -----
+
+// Frequencies are a table for each rope that differs.
+
+// CHECK-DAG: llvm.mlir.global internal constant @two_ropes_frequencies({{.*}}tensor<2xf32>
+// CHECK-DAG: llvm.mlir.global internal constant @two_ropes_frequencies_1({{.*}}tensor<8xf32>
+// CHECK: func.func @two_ropes
+// CHECK-DAG: llvm.mlir.addressof @two_ropes_frequencies :
+// CHECK-DAG: llvm.mlir.addressof @two_ropes_frequencies_1 :
+#rows = #kvk.layout<reg = [t0], lane = [c0, c1, c2, c3, c4]>
+func.func @two_ropes(%out: memref<?x32xf32>, %i: index, %n: index) {
+  %x = arith.constant {kvk.layouts = [#rows]} dense<1.0> : tensor<2x32xf32, #kvc.dims<t, c>>
+  %y = kvc.rope %x at %i {dims = 4 : i64, offset = 0 : i64, theta = 4.0 : f64, kvk.layouts = [#rows]} : tensor<2x32xf32, #kvc.dims<t, c>>
+  %z = kvc.rope %y at %i {dims = 16 : i64, offset = 0 : i64, theta = 100.0 : f64, kvk.layouts = [#rows]} : tensor<2x32xf32, #kvc.dims<t, c>>
+  %w = kvc.rope %z at %n {dims = 4 : i64, offset = 0 : i64, theta = 4.0 : f64, kvk.layouts = [#rows]} : tensor<2x32xf32, #kvc.dims<t, c>>
+  kvc.store_rows %w, %out[%i] valid %n : tensor<2x32xf32, #kvc.dims<t, c>>, memref<?x32xf32>
+  return
+}

@@ -29,6 +29,11 @@ kvc_status readGroups(const kvc_manager_options &options, kvc_diag *diag,
   const auto *bytes = reinterpret_cast<const char *>(options.groups);
   const size_t stride = options.groups->struct_size;
   KVC_TRY(checkStructSize(stride, "options.groups", diag));
+  if (stride % alignof(kvc_layer_group) != 0)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "options.groups[0].struct_size: expected a multiple of %zu, "
+                "got %zu",
+                alignof(kvc_layer_group), stride);
   for (int64_t g = 0; g < options.num_groups; ++g) {
     const auto *given =
         reinterpret_cast<const kvc_layer_group *>(bytes + size_t(g) * stride);

@@ -170,6 +170,8 @@ kvc_status FileReader::header() {
                 "changed",
                 unsigned(numberAt(data + 60, 4)), sum);
   const uint64_t version = numberAt(data + 16, 4);
+  if (version == 0)
+    return no("version: expected 1 or more, got 0");
   if (version != kVersion)
     return fail(diag, KVC_UNSUPPORTED,
                 "saved: version: expected %u, got %llu, which a later kvc "
