@@ -26,6 +26,10 @@ config.substitutions += [
     ("%mlir_include", config.mlir_include_dirs.replace(";", " ")),
 ]
 
+# NVIDIA's assembler, where kvc compile looks for it.
+if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
+    config.available_features.add("ptxas")
+
 # A Python with numpy, if there is one: for tests against computations in numpy.
 for python in (sys.executable, shutil.which("python3"), "/usr/bin/python3"):
     if python and os.path.exists(python) and not subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:

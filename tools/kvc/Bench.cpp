@@ -10,13 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Bench.h"
 #include "kvc/BenchCase.h"
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Plot.h"
-#include "kvc/PresetSpecs.h"
 #include "kvc/Progress.h"
 #include "kvc/Table.h"
 #include "kvc/Targets.h"
@@ -27,14 +27,6 @@
 using namespace kvc;
 
 namespace {
-
-struct BenchOptions {
-  std::vector<std::string> specs;
-  std::string device = "host", cpu = "host";
-  std::vector<int64_t> contexts{8192}, batches{1}, threads{1};
-  std::string svg;
-  bool presets = false, json = false;
-};
 
 /// The attention that presets are timed over, and that of presets whose value
 /// is a slice of their key, which many query heads share.
@@ -73,11 +65,6 @@ public:
 private:
   std::optional<MappedMemory> memory;
 };
-
-std::string spread(const Quartiles &quartiles, double factor, int digits) {
-  return fixed(quartiles.median * factor, digits) + " +-" +
-         fixed((quartiles.high - quartiles.low) / 2 * factor, digits);
-}
 
 std::string asText(const std::vector<Row> &rows,
                    const std::vector<Refusal> &refused) {
@@ -144,7 +131,8 @@ std::string asJson(const std::vector<Row> &rows,
 }
 
 /// A point for every row; names say what differs between rows of a spec.
-std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options) {
+std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options,
+                  bool differsInThreads) {
   Plot plot{"Time of a decode step over the bytes that it reads",
             "MB per step",
             "us per step",
@@ -155,7 +143,7 @@ std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options) {
       name += ", " + std::to_string(row.context) + " tokens";
     if (options.batches.size() > 1)
       name += " x " + std::to_string(row.batch);
-    if (options.threads.size() > 1)
+    if (differsInThreads)
       name += ", " + std::to_string(row.threads) + " threads";
     plot.points.push_back({name, row.bytes * 1e-6, row.measured.stepUs.median});
   }
@@ -180,79 +168,47 @@ std::vector<Candidate> candidatesOf(const BenchOptions &options) {
 }
 
 std::string decodeOperands(const Engine &engine) {
-  const kvc_module_table &table = engine.table();
-  for (int64_t i = 0; i < table.num_kernels; ++i)
-    if (std::string_view(table.kernels[i].name) == "decode")
-      return table.kernels[i].operands;
+  for (const kvc_kernel_info &kernel : engine.kernels())
+    if (std::string_view(kernel.name) == "decode")
+      return kernel.operands;
   return "";
 }
 
-void bench(const BenchOptions &options) {
-  if (options.specs.empty() && !options.presets)
-    failUse("SPEC: expected specs or --presets, got neither");
-  checkDevice(options.device);
+void benchOnHost(const BenchOptions &options) {
   OutputFiles files;
   for (const std::string &path : options.specs)
     files.protect("SPEC", path);
   OutputFile *svg =
       options.svg.empty() ? nullptr : &files.open("--svg", options.svg);
-  Progress progress("bench");
-  const CompilerHandle compiler = createCompiler();
-  const kvc_compile_options compile = compileOptionsFor(options.cpu);
-  // Everything that can be wrong is found before the first measurement.
+  const std::string target = options.cpu.empty() ? "host" : options.cpu;
   const size_t cold = coldBytes();
-  std::vector<Engine> engines;
-  std::vector<std::optional<Engine>> twins;
-  std::vector<std::string> names;
-  std::vector<Refusal> refused;
-  for (const Candidate &candidate : candidatesOf(options)) {
-    progress.begin("compiling " + candidate.place);
-    // A preset that does not run, or needs inputs, is listed with its reason.
-    const bool isPreset = names.size() + refused.size() >= options.specs.size();
-    try {
-      Engine engine(compiler.get(), candidate.text, candidate.place, compile);
-      std::optional<Engine> twin;
-      if (std::optional<std::string> text = twinOf(engine.spec()))
-        twin.emplace(compiler.get(),
-                     joinSpec({*text, engine.table().score}, candidate.place),
-                     candidate.place + " unquantised", compile);
-      for (int64_t context : options.contexts)
-        for (int64_t batch : options.batches) {
-          ColdCache::sequencesFor(engine, context, batch, cold);
-          if (twin)
-            ColdCache::sequencesFor(*twin, context, batch, cold);
-        }
-      engines.push_back(std::move(engine));
-      twins.push_back(std::move(twin));
-      names.push_back(candidate.place);
-    } catch (const Failure &failure) {
-      if (!isPreset)
-        throw;
-      refused.push_back(
-          {candidate.place, withoutPlace(failure.what(), candidate.place)});
-    }
-  }
-
-  if (engines.empty())
-    failAll(refused);
-  const size_t all = engines.size() * options.contexts.size() *
-                     options.batches.size() * options.threads.size();
+  const BenchEngines engines =
+      compileAll(options, compileOptionsFor(target), nullptr, Twins::Compiled,
+                 [&](const Engine &engine) {
+                   for (int64_t context : options.contexts)
+                     for (int64_t batch : options.batches)
+                       ColdCache::sequencesFor(engine, context, batch, cold);
+                 });
+  const std::vector<int64_t> threadCounts =
+      options.threads.empty() ? std::vector<int64_t>{1} : options.threads;
+  const size_t all = engines.all.size() * options.contexts.size() *
+                     options.batches.size() * threadCounts.size();
+  Progress progress("bench");
   ReadMemory memory;
   std::vector<Row> rows;
-  for (size_t i = 0; i < engines.size(); ++i)
+  for (const auto &[place, engine, twin] : engines.all)
     for (int64_t context : options.contexts)
       for (int64_t batch : options.batches) {
-        const Engine &engine = engines[i];
         progress.begin(rows.size(), all,
-                       names[i] + ", " + std::to_string(context) +
-                           " tokens x " + std::to_string(batch));
+                       place + ", " + std::to_string(context) + " tokens x " +
+                           std::to_string(batch));
         ColdCache ours(engine, context, batch, cold);
         std::optional<ColdCache> theirs;
-        if (twins[i])
-          theirs.emplace(*twins[i], context, batch, cold);
+        if (twin)
+          theirs.emplace(*twin, context, batch, cold);
         const auto read = memory.ofBytes(
             std::max(cold, static_cast<size_t>(ours.bytesPerStep())));
-        for (int64_t count : options.threads) {
+        for (int64_t count : threadCounts) {
           const Threads threads(count);
           rows.push_back(
               {engine.info().name, engine.table().target, context, batch,
@@ -262,12 +218,72 @@ void bench(const BenchOptions &options) {
         }
       }
   if (svg)
-    svg->write(asSvg(rows, options));
-  print(options.json ? asJson(rows, refused) : asText(rows, refused));
+    svg->write(asSvg(rows, options, threadCounts.size() > 1));
+  print(options.json ? asJson(rows, engines.refused)
+                     : asText(rows, engines.refused));
   files.commit();
 }
 
+void bench(const BenchOptions &options) {
+  if (options.specs.empty() && !options.presets)
+    failUse("SPEC: expected specs or --presets, got neither");
+  if (options.device == "host")
+    return benchOnHost(options);
+  const std::string got =
+      "expected it with --device host, got --device " + options.device;
+  if (!options.cpu.empty())
+    failUse("--cpu: " + got);
+  if (!options.threads.empty())
+    failUse("--threads: " + got);
+  if (!options.svg.empty())
+    failUse("--svg: " + got);
+  benchOnDevice(options);
+}
+
 } // namespace
+
+std::string kvc::spread(const Quartiles &quartiles, double factor, int digits) {
+  return fixed(quartiles.median * factor, digits) + " +-" +
+         fixed((quartiles.high - quartiles.low) / 2 * factor, digits);
+}
+
+BenchEngines kvc::compileAll(const BenchOptions &options,
+                             const kvc_compile_options &compile,
+                             const kvc_device *device, Twins twins,
+                             const std::function<void(const Engine &)> &check) {
+  Progress progress("bench");
+  const CompilerHandle compiler = createCompiler();
+  BenchEngines engines;
+  for (const Candidate &candidate : candidatesOf(options)) {
+    progress.begin("compiling " + candidate.place);
+    // A preset that does not run, or needs inputs, is listed with its reason.
+    const bool isPreset =
+        engines.all.size() + engines.refused.size() >= options.specs.size();
+    try {
+      Engine engine(compiler.get(), candidate.text, candidate.place, compile,
+                    device);
+      std::optional<Engine> twin;
+      if (std::optional<std::string> text = twinOf(engine.spec());
+          text && twins == Twins::Compiled)
+        twin.emplace(compiler.get(),
+                     joinSpec({*text, engine.table().score}, candidate.place),
+                     candidate.place + " unquantised", compile, device);
+      check(engine);
+      if (twin)
+        check(*twin);
+      engines.all.push_back(
+          {candidate.place, std::move(engine), std::move(twin)});
+    } catch (const Failure &failure) {
+      if (!isPreset)
+        throw;
+      engines.refused.push_back(
+          {candidate.place, withoutPlace(failure.what(), candidate.place)});
+    }
+  }
+  if (engines.all.empty())
+    failAll(engines.refused);
+  return engines;
+}
 
 void kvc::addBenchCommand(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
@@ -280,14 +296,14 @@ void kvc::addBenchCommand(CLI::App &app) {
           "Time all presets too, over 8/8 heads of 128 channels; those whose "
           "value is their key over 128/1 heads of bf16.");
   addDevice(command, options->device,
-            "host, the default. sim, cuda and cuda:N are known and refused: "
-            "they are not timed yet.");
+            "host, the default; cuda, cuda:N: timed by events beside copies of "
+            "the device; sim, a simulated H100: counted, not timed.");
   addIntegers(command, "--context", options->contexts, 1, kMaxTokens,
               "Keys of every sequence; default 8192.");
   addIntegers(command, "--batch", options->batches, 1, 65536,
               "Sequences of a step; default 1.");
   addIntegers(command, "--threads", options->threads, 0, kMaxThreads,
-              "Threads; default 1, 0: one per core.");
+              "Threads of the host; default 1, 0: one per core.");
   addName(command, "--cpu", options->cpu, cpuNames(),
           "Instruction set to compile for; default host");
   addFile(command, "--svg", options->svg,

@@ -107,13 +107,6 @@ std::string kvc::parseDevice(const std::string &text) {
           inQuotes(text));
 }
 
-void kvc::checkDevice(const std::string &device) {
-  if (device != "host")
-    throw Failure(
-        "--device: expected host, the only one of this command, got " +
-        inQuotes(device));
-}
-
 CLI::App &kvc::addCommand(CLI::App &app, const std::string &name,
                           const std::string &about, std::function<void()> run,
                           const std::string &footer) {

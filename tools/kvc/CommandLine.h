@@ -53,8 +53,6 @@ std::string parseName(const std::string &option, const std::string &text,
 
 /// host, sim, cuda or cuda:N, whether this build has it or not.
 std::string parseDevice(const std::string &text);
-/// A failure if the device is not one of this build.
-void checkDevice(const std::string &device);
 
 //===----------------------------------------------------------------------===//
 // Declaring commands and their options; CLI11 itself is in CommandLine.cpp

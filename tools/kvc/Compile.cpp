@@ -7,12 +7,16 @@
 #include "kvc/CommandLine.h"
 #include "kvc/Commands.h"
 #include "kvc/CompileReport.h"
+#include "kvc/Json.h"
 #include "kvc/OutputFiles.h"
 #include "kvc/Progress.h"
+#include "kvc/Ptxas.h"
+#include "kvc/Sim/Count/Devices.h"
 #include "kvc/Targets.h"
 #include "kvc/Timing.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -32,11 +36,9 @@ uint32_t parseKinds(const std::string &text) {
   static constexpr struct {
     const char *name;
     uint32_t kind;
-  } kinds[] = {{"obj", KVC_EMIT_OBJ},
-               {"asm", KVC_EMIT_ASM},
-               {"llvm", KVC_EMIT_LLVM},
-               {"ptx", KVC_EMIT_PTX},
-               {"mlir", KVC_EMIT_MLIR}};
+  } kinds[] = {{"obj", KVC_EMIT_OBJ},   {"asm", KVC_EMIT_ASM},
+               {"llvm", KVC_EMIT_LLVM}, {"ptx", KVC_EMIT_PTX},
+               {"cubin", kEmitCubin},   {"mlir", KVC_EMIT_MLIR}};
   uint32_t result = 0;
   for (const std::string &item : parseList("--emit", text)) {
     auto kind = std::ranges::find(
@@ -44,7 +46,7 @@ uint32_t parseKinds(const std::string &text) {
     if (kind != std::end(kinds))
       result |= kind->kind;
     else
-      failUse("--emit: expected obj, asm, llvm, mlir or ptx; got " +
+      failUse("--emit: expected obj, asm, llvm, mlir, ptx or cubin; got " +
               inQuotes(item));
   }
   return result;
@@ -66,6 +68,34 @@ std::vector<std::string> parseStages(const std::string &text) {
   return stages;
 }
 
+/// Assembles the PTX of a result; its manifest then names the cubin, and says
+/// what registers take.
+void addCubin(const CompileOptions &options, CompileResult &result) {
+  const std::string_view ptx = result.ptx();
+  Assembled assembled = assemble(findPtxas(), ptx, options.target, result.spec);
+  OwnArtifact cubin{kEmitCubin, "", std::move(assembled.cubin)},
+      manifest{KVC_EMIT_MANIFEST, "", ""};
+  for (const kvc_artifact &artifact : result.list()) {
+    if (artifact.kind != KVC_EMIT_MANIFEST)
+      continue;
+    manifest.name = artifact.name;
+    cubin.name = std::filesystem::path(manifest.name)
+                     .replace_extension("cubin")
+                     .string();
+    Json json =
+        parseJson({static_cast<const char *>(artifact.data), artifact.size});
+    json["code"] = cubin.name;
+    for (Json &kernel : json["kernels"])
+      if (const auto told = sim::readPtxas(
+              assembled.log, kernel["symbol"].get<std::string>())) {
+        kernel["registers"] = told->registers;
+        kernel["spill_bytes"] = told->spillStoreBytes + told->spillLoadBytes;
+      }
+    manifest.data = documentOf(json);
+  }
+  result.own = {std::move(cubin), std::move(manifest)};
+}
+
 /// One spec through the compiler, once per stage that is printed; the last run
 /// goes furthest, makes everything else and has the remarks.
 void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
@@ -74,7 +104,10 @@ void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
   kvc_compile_options compile = compileOptionsFor(options.target);
   const std::string text = readFile(path);
   // Whatever a program can load has a manifest beside it.
-  uint32_t kinds = *options.kinds;
+  uint32_t kinds = *options.kinds & ~kEmitCubin;
+  if (*options.kinds & kEmitCubin)
+    kinds |= KVC_EMIT_PTX;
+  result.hidden = kinds & ~*options.kinds & KVC_EMIT_PTX;
   if (kinds & ~uint32_t(KVC_EMIT_MLIR))
     kinds |= KVC_EMIT_MANIFEST;
   const size_t runs = std::max<size_t>(options.stages.size(), 1);
@@ -98,6 +131,8 @@ void compileSpec(const CompileOptions &options, kvc_compiler *compiler,
     result.artifacts.emplace_back(made);
   }
   result.spec = path;
+  if (*options.kinds & kEmitCubin)
+    addCubin(options, result);
 }
 
 /// Artefacts are called after their specs.
@@ -122,13 +157,17 @@ void checkKinds(const CompileOptions &options) {
     failUse("--stage: expected it with --emit mlir, got no mlir in --emit");
   if (options.target.starts_with("sm_")) {
     if (kinds & (KVC_EMIT_OBJ | KVC_EMIT_ASM))
-      failUse("--emit: expected ptx, llvm or mlir for target " +
+      failUse("--emit: expected ptx, cubin, llvm or mlir for target " +
               options.target + ", got " +
               (kinds & KVC_EMIT_OBJ ? "obj" : "asm"));
-  } else if (kinds & KVC_EMIT_PTX) {
+  } else if (kinds & (KVC_EMIT_PTX | kEmitCubin)) {
     failUse("--emit: expected obj, asm, llvm or mlir for target " +
-            options.target + ", got ptx");
+            options.target + ", got " +
+            (kinds & KVC_EMIT_PTX ? "ptx" : "cubin"));
   }
+  // What is missing is found before anything is compiled.
+  if (kinds & kEmitCubin)
+    findPtxas();
 }
 
 void compile(const CompileOptions &options) {
@@ -186,8 +225,9 @@ void kvc::addCompileCommand(CLI::App &app) {
       command, "--emit",
       [options](const std::string &text) { options->kinds = parseKinds(text); },
       "KIND,..",
-      "obj (the default), asm, llvm, mlir; for GPUs ptx (the default), llvm, "
-      "mlir. All but mlir come with a manifest (JSON).");
+      "obj (the default), asm, llvm, mlir; for GPUs ptx (the default), cubin "
+      "(through ptxas, where that is installed), llvm, mlir. All but mlir come "
+      "with a manifest (JSON).");
   addParsed(
       command, "--stage",
       [options](const std::string &text) {

@@ -24,8 +24,15 @@ std::vector<kvc_artifact> CompileResult::list() const {
     int64_t count = 0;
     Diag().check(kvc_artifacts_list(handle.get(), &list, &count));
     for (int64_t i = 0; i < count; ++i)
-      (list[i].kind == KVC_EMIT_MLIR ? stages : others).push_back(list[i]);
+      if (!(list[i].kind & hidden) &&
+          std::ranges::none_of(own, [&](const OwnArtifact &each) {
+            return each.name == list[i].name;
+          }))
+        (list[i].kind == KVC_EMIT_MLIR ? stages : others).push_back(list[i]);
   }
+  for (const OwnArtifact &each : own)
+    others.push_back(
+        {each.kind, each.name.c_str(), each.data.data(), each.data.size()});
   stages.insert(stages.end(), others.begin(), others.end());
   return stages;
 }
@@ -35,6 +42,18 @@ std::span<const kvc_phase> CompileResult::phases() const {
   int64_t count = 0;
   Diag().check(kvc_artifacts_phases(artifacts.back().get(), &phases, &count));
   return {phases, static_cast<size_t>(count)};
+}
+
+std::string_view CompileResult::ptx() const {
+  for (const ArtifactsHandle &handle : artifacts) {
+    const kvc_artifact *list = nullptr;
+    int64_t count = 0;
+    Diag().check(kvc_artifacts_list(handle.get(), &list, &count));
+    for (int64_t i = 0; i < count; ++i)
+      if (list[i].kind == KVC_EMIT_PTX)
+        return {static_cast<const char *>(list[i].data), list[i].size};
+  }
+  return {};
 }
 
 namespace {
@@ -77,8 +96,18 @@ std::string_view bytesOf(const kvc_artifact &artifact) {
   return {static_cast<const char *>(artifact.data), artifact.size};
 }
 
+/// Bytes of the text of a kernel in a module of PTX: from its entry to the end
+/// of its body.
+uint64_t ptxBytes(std::string_view module, const std::string &symbol) {
+  const size_t begin = module.find(".entry " + symbol + "(");
+  if (begin == std::string_view::npos)
+    return 0;
+  const size_t end = module.find("\n}\n", begin);
+  return std::min(end, module.size() - 3) + 3 - begin;
+}
+
 /// The kernels of the manifest, each with its `code_bytes` where an object was
-/// made.
+/// made, and `ptx_bytes` where PTX was.
 Json kernelsOf(const CompileResult &result) {
   Json kernels = Json::array();
   std::map<std::string, uint64_t> sizes;
@@ -93,6 +122,12 @@ Json kernelsOf(const CompileResult &result) {
       kernels.push_back(std::move(kernel));
     }
   }
+  // PTX may be no artefact itself, but what the cubin was made of.
+  for (Json &kernel : kernels)
+    if (kernel.contains("symbol"))
+      if (const std::string_view text = result.ptx(); !text.empty())
+        kernel["ptx_bytes"] =
+            ptxBytes(text, kernel["symbol"].get<std::string>());
   // An entry point and the body that it calls.
   for (Json &kernel : kernels) {
     const std::string entry = "kvc_" + kernel["name"].get<std::string>();
@@ -107,21 +142,37 @@ Json kernelsOf(const CompileResult &result) {
 }
 
 std::string kernelTable(const CompileResult &result) {
-  Table table({{"kernel", Align::Left},
-               {"query rows\nof a tile"},
-               {"keys of\na tile"},
-               {"keys of\na split"},
-               {"argument\nbytes"},
-               {"code\nbytes"}});
+  std::vector<Table::Column> columns = {{"kernel", Align::Left},
+                                        {"query rows\nof a tile"},
+                                        {"keys of\na tile"},
+                                        {"keys of\na split"},
+                                        {"argument\nbytes"}};
+  const bool isGPU = !result.ptx().empty();
+  std::vector<const char *> sizes = {"code_bytes"};
+  if (isGPU)
+    sizes = {"ptx_bytes", "registers", "spill_bytes"};
+  for (const char *title :
+       isGPU ? std::vector<const char *>{"PTX\nbytes", "registers",
+                                         "spilled\nbytes"}
+             : std::vector<const char *>{"code\nbytes"})
+    columns.push_back({title});
+  Table table(columns);
   for (const Json &kernel : kernelsOf(result)) {
     auto cell = [&](const char *key) -> std::string {
       if (!kernel.contains(key) || kernel[key] == 0)
         return "-";
       return lineOf(kernel[key]);
     };
-    table.add({kernel["name"].get<std::string>(), cell("tile_rows"),
-               cell("tile_tokens"), cell("split_tokens"),
-               cell("argument_bytes"), cell("code_bytes")});
+    std::vector<std::string> cells = {
+        kernel["name"].get<std::string>(), cell("tile_rows"),
+        cell("tile_tokens"), cell("split_tokens"), cell("argument_bytes")};
+    for (const char *size : sizes)
+      // Without ptxas neither registers nor spills are known.
+      cells.push_back(size == std::string_view("spill_bytes") &&
+                              kernel.contains(size)
+                          ? lineOf(kernel[size])
+                          : cell(size));
+    table.add(std::move(cells));
   }
   return table.empty() ? "" : table.str() + "\n";
 }

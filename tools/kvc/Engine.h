@@ -85,6 +85,10 @@ public:
   double compileMs() const;
 
   const kvc_module_table &table() const { return *moduleTable; }
+  std::span<const kvc_kernel_info> kernels() const {
+    return {moduleTable->kernels,
+            static_cast<size_t>(moduleTable->num_kernels)};
+  }
   /// Of K and V together, for one token and kv head.
   double bytesPerToken() const;
 

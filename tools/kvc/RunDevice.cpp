@@ -10,7 +10,6 @@
 #include "kvc/Failure.h"
 #include "kvc/Targets.h"
 #include "kvc/cuda.h"
-#include "kvc/sim.h"
 
 #include <algorithm>
 #include <charconv>
@@ -27,7 +26,9 @@ static int capabilityOf(const std::string &target) {
 }
 
 // What the first constructor has made is freed if the second one fails.
-RunDevice::RunDevice(const std::string &name, int64_t threads) : RunDevice() {
+RunDevice::RunDevice(const std::string &name, int64_t threads,
+                     std::vector<LaunchCounts> *launches)
+    : RunDevice() {
   if (name == "host")
     return;
   const std::vector<std::string> targets = targetNames();
@@ -40,6 +41,12 @@ RunDevice::RunDevice(const std::string &name, int64_t threads) : RunDevice() {
     kvc_sim_options options = {};
     options.struct_size = sizeof(options);
     options.threads = static_cast<int32_t>(threads);
+    options.user = launches;
+    if (launches)
+      options.count = [](void *user, const kvc_sim_counts *counts) {
+        static_cast<std::vector<LaunchCounts> *>(user)->push_back(
+            {counts->kernel, *counts});
+      };
     message.check(kvc_sim_device_create(&options, message, &device),
                   "--device");
     free = kvc_sim_device_free;

@@ -7,16 +7,25 @@
 #ifndef KVC_TOOLS_RUNDEVICE_H
 #define KVC_TOOLS_RUNDEVICE_H
 
-#include "kvc/device.h"
+#include "kvc/sim.h"
 
 #include <string>
+#include <vector>
 
 namespace kvc {
 
+/// What a launch on the simulator came to.
+struct LaunchCounts {
+  std::string kernel; ///< Its symbol.
+  kvc_sim_counts counts;
+};
+
 class RunDevice {
 public:
-  /// "host", "sim", "cuda" or "cuda:N"; `threads` of the host for "sim".
-  RunDevice(const std::string &name, int64_t threads);
+  /// "host", "sim", "cuda" or "cuda:N"; `threads` of the host for "sim", which
+  /// adds each launch to `launches` if that is not null.
+  RunDevice(const std::string &name, int64_t threads,
+            std::vector<LaunchCounts> *launches = nullptr);
   RunDevice(const RunDevice &) = delete;
   RunDevice &operator=(const RunDevice &) = delete;
   ~RunDevice();

@@ -113,6 +113,15 @@ Error Emitter::translate(mlir::ModuleOp module, KernelTable &table) {
     return createStringError("translation to LLVM IR failed");
 
   Module &llvmModule = *state->module;
+  if (unsigned version = ptxVersionFor(llvmModule);
+      state->target.warps && version > state->target.ptxVersion) {
+    state->target.setPTXVersion(version);
+    Expected<std::unique_ptr<TargetMachine>> machine =
+        createTargetMachine(state->target);
+    if (!machine)
+      return machine.takeError();
+    state->machine = std::move(*machine);
+  }
   llvmModule.setTargetTriple(state->machine->getTargetTriple());
   llvmModule.setDataLayout(state->machine->createDataLayout());
   for (Function &function : llvmModule)
@@ -122,6 +131,8 @@ Error Emitter::translate(mlir::ModuleOp module, KernelTable &table) {
     return nameEntries(llvmModule, table, state->options.artifactName);
   return addKernelTable(llvmModule, table, state->options.uniqueSymbol);
 }
+
+const Target &Emitter::target() const { return state->target; }
 
 Error Emitter::checkIntrinsics() const {
   return kvc::checkIntrinsics(*state->module, *state->machine, state->target);

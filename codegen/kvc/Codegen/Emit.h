@@ -55,6 +55,10 @@ public:
   /// Of GPUs the table is not part of the module.
   llvm::Error translate(mlir::ModuleOp module, KernelTable &table);
 
+  /// What code is generated for: what create got, of GPUs with the version of
+  /// PTX that the module needs.
+  const Target &target() const;
+
   /// Fails if the module calls an intrinsic that the target has no instruction
   /// for.
   llvm::Error checkIntrinsics() const;

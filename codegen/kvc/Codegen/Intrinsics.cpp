@@ -22,6 +22,7 @@ namespace {
 /// the more specific prefix first.
 struct Requirement {
   StringLiteral prefix, features;
+  unsigned ptxVersion = 0; ///< Beyond that of every generation.
 };
 constexpr Requirement kRequirements[] = {
     {"llvm.x86.sse.", "+sse"},
@@ -46,9 +47,18 @@ constexpr Requirement kRequirements[] = {
     {"llvm.nvvm.shfl.sync.", ""},
     {"llvm.nvvm.ff2", ""},
     // What hasFloat8 stands for.
-    {"llvm.nvvm.e4m3x2.", ""},
-    {"llvm.nvvm.e5m2x2.", ""},
+    {"llvm.nvvm.e4m3x2.", "", 81},
+    {"llvm.nvvm.e5m2x2.", "", 81},
 };
+
+/// Null where kvc does not know it.
+const Requirement *requirementOf(StringRef intrinsic) {
+  const Requirement *known =
+      find_if(kRequirements, [&](const Requirement &each) {
+        return intrinsic.starts_with(each.prefix);
+      });
+  return known == std::end(kRequirements) ? nullptr : known;
+}
 
 /// Whether `name` belongs to one machine ("llvm.x86.avx2.pmadd.wd") rather than
 /// to LLVM's language, which every backend lowers.
@@ -69,11 +79,8 @@ Error checkIntrinsics(const Module &module, const TargetMachine &machine,
     if (!function.isIntrinsic() || function.use_empty() ||
         !isMachineIntrinsic(name))
       continue;
-    const Requirement *known =
-        find_if(kRequirements, [&](const Requirement &each) {
-          return name.starts_with(each.prefix);
-        });
-    if (known == std::end(kRequirements))
+    const Requirement *known = requirementOf(name);
+    if (!known)
       return createStringError("target " + target.name +
                                ": unknown intrinsic " + name);
     if (!subtarget.checkFeatures(known->features))
@@ -81,6 +88,15 @@ Error checkIntrinsics(const Module &module, const TargetMachine &machine,
                                " needs " + known->features);
   }
   return Error::success();
+}
+
+unsigned ptxVersionFor(const Module &module) {
+  unsigned version = 0;
+  for (const Function &function : module)
+    if (function.isIntrinsic() && !function.use_empty())
+      if (const Requirement *known = requirementOf(function.getName()))
+        version = std::max(version, known->ptxVersion);
+  return version;
 }
 
 } // namespace kvc

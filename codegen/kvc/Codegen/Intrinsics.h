@@ -25,6 +25,10 @@ llvm::Error checkIntrinsics(const llvm::Module &module,
                             const llvm::TargetMachine &machine,
                             const Target &target);
 
+/// The lowest version of PTX, 81 for 8.1, that has all instructions which some
+/// kernels of GPUs use and others do not; 0 where `module` uses none of them.
+unsigned ptxVersionFor(const llvm::Module &module);
+
 } // namespace kvc
 
 #endif // KVC_CODEGEN_INTRINSICS_H

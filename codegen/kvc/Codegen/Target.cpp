@@ -55,16 +55,15 @@ const Level kPortable = {
     "portable", "x86-64", "", DotKind::Portable, 128, false, false, false, {}};
 
 /// A generation of NVIDIA GPUs: LLVM's name of it, and the lowest version of
-/// PTX that has every instruction in use (movmatrix is of 7.8) and the
-/// generation.
+/// PTX that has the generation and movmatrix, which is of 7.8.
 struct Generation {
-  StringLiteral name, features;
+  StringLiteral name;
+  unsigned ptxVersion;
   bool hasFloat8;
 };
 constexpr Generation kGenerations[] = {
-    {"sm_80", "+ptx78", false}, {"sm_86", "+ptx78", false},
-    {"sm_89", "+ptx81", true},  {"sm_90", "+ptx81", true},
-    {"sm_100", "+ptx86", true}, {"sm_120", "+ptx87", true},
+    {"sm_80", 78, false}, {"sm_86", 78, false}, {"sm_89", 78, true},
+    {"sm_90", 78, true},  {"sm_100", 86, true}, {"sm_120", 87, true},
 };
 constexpr StringLiteral kGPUTriple = "nvptx64-nvidia-cuda";
 
@@ -121,7 +120,7 @@ Target makeTarget(const Generation &generation) {
   target.name = generation.name.str();
   target.triple = kGPUTriple.str();
   target.cpu = generation.name.str();
-  target.features = generation.features.str();
+  target.setPTXVersion(generation.ptxVersion);
   target.integerDots = false;
   target.warps = true;
   target.hasFloat8 = generation.hasFloat8;
@@ -191,6 +190,11 @@ StringRef nameOf(DotKind dot) {
 }
 
 ArrayRef<TargetName> targetNames() { return kTargetNames; }
+
+void Target::setPTXVersion(unsigned version) {
+  ptxVersion = version;
+  features = "+ptx" + std::to_string(version);
+}
 
 Expected<Target> parseTarget(StringRef name) {
   if (name == "host")

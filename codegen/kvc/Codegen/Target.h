@@ -57,6 +57,10 @@ struct Target {
   /// for names.
   bool warps = false;
   bool hasFloat8 = false; ///< Converts pairs of 8-bit floats to f16.
+  /// Version of PTX, 78 for 7.8: the lowest with the generation and with what
+  /// all kernels use. Emitter raises it to what a module uses beyond that.
+  unsigned ptxVersion = 0;
+  void setPTXVersion(unsigned version);
 
   /// f32 lanes of one machine vector.
   unsigned lanes() const { return vectorBits / 32; }

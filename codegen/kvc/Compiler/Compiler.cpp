@@ -221,7 +221,8 @@ llvm::Error Compilation::emit() {
   endPhase("translate");
   if (request.kinds & KVC_EMIT_MANIFEST)
     add(KVC_EMIT_MANIFEST, ".json",
-        printManifest(spec, options, table, signatures, stem, symbol));
+        printManifest(spec, emitter->target(), table, signatures, stem,
+                      symbol));
 
   result.table = table;
   last = std::chrono::steady_clock::now();

@@ -82,7 +82,7 @@ static void printKernel(llvm::json::OStream &json, const KernelEntry &kernel,
   });
 }
 
-std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
+std::string printManifest(const spec::Spec &spec, const Target &target,
                           const KernelTable &table,
                           const std::vector<KernelSignature> &signatures,
                           llvm::StringRef stem, llvm::StringRef symbol) {
@@ -92,7 +92,7 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
   json.object([&] {
     json.attribute("compiler", compilerVersion());
     json.attribute("abi_version", KVC_KERNEL_ABI_VERSION);
-    if (options.target.warps) {
+    if (target.warps) {
       json.attribute("code", (stem + ".ptx").str());
     } else {
       json.attribute("object", (stem + ".o").str());
@@ -102,23 +102,27 @@ std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
       });
     }
     json.attributeObject("target", [&] {
-      json.attribute("name", options.target.name);
-      json.attribute("triple", options.target.triple);
-      json.attribute("cpu", options.target.cpu);
-      json.attribute("features", options.target.features);
+      json.attribute("name", target.name);
+      json.attribute("triple", target.triple);
+      json.attribute("cpu", target.cpu);
+      json.attribute("features", target.features);
+      if (target.warps)
+        json.attribute("ptx_version",
+                       std::to_string(target.ptxVersion / 10) + "." +
+                           std::to_string(target.ptxVersion % 10));
       json.attributeArray("needs", [&] {
-        for (const std::string &need : options.target.needs)
+        for (const std::string &need : target.needs)
           json.value(need);
       });
-      if (!options.target.warps) {
-        json.attribute("dot", nameOf(options.target.dot));
-        json.attribute("vector_bits", options.target.vectorBits);
+      if (!target.warps) {
+        json.attribute("dot", nameOf(target.dot));
+        json.attribute("vector_bits", target.vectorBits);
       }
     });
     json.attribute("spec_hash", specHash(table));
     json.attribute("layout_hash", table.layoutHash);
     json.attribute("page_bytes",
-                   layout::pageBytes(spec, options.target.warps
+                   layout::pageBytes(spec, target.warps
                                                ? layout::TargetFamily::Nvptx
                                                : layout::TargetFamily::Host));
     json.attributeArray("kernels", [&] {

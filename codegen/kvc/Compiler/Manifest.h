@@ -42,7 +42,7 @@ std::string specHash(const KernelTable &table);
 
 /// The manifest beside an object: JSON, keys in a fixed order. `stem` is the
 /// name of the object file without its suffix, `symbol` that of its table.
-std::string printManifest(const spec::Spec &spec, const CompileOptions &options,
+std::string printManifest(const spec::Spec &spec, const Target &target,
                           const KernelTable &table,
                           const std::vector<KernelSignature> &signatures,
                           llvm::StringRef stem, llvm::StringRef symbol);

@@ -28,7 +28,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <set>
 
 using namespace mlir;
 
@@ -103,11 +105,16 @@ public:
 
   void runOnOperation() override {
     io = queryType();
+    operands.clear(); // One pass runs over several functions.
     SmallVector<ContractOp> contracts;
     getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
     for (ContractOp op : contracts)
       if (failed(lower(op)))
         return signalPassFailure();
+    if (!operands.empty())
+      getOperation()->setAttr(
+          KVCDialect::getOperandsAttrName(),
+          StringAttr::get(&getContext(), llvm::join(operands, ", ")));
   }
 
 private:
@@ -228,14 +235,22 @@ private:
 
   /// Products of terms, the smallest of which are left out, the smaller ones
   /// first.
-  static Value productOfTerms(ImplicitLocOpBuilder &b, Type type,
-                              ArrayRef<Value> keys, ArrayRef<Value> rows,
-                              Value sum = Value()) {
+  Value productOfTerms(ImplicitLocOpBuilder &b, Type type, ArrayRef<Value> keys,
+                       ArrayRef<Value> rows, Value sum = Value()) {
+    noteOperands(rows.front().getType(), std::max(keys.size(), rows.size()));
     for (size_t order = std::max(keys.size(), rows.size()); order-- > 0;)
       for (size_t i = 0; i < keys.size(); ++i)
         if (order >= i && order - i < rows.size())
           sum = kvk::MmaOp::create(b, type, keys[i], rows[order - i], sum);
     return sum;
+  }
+
+  void noteOperands(Type type, size_t terms) {
+    Type element = cast<RankedTensorType>(type).getElementType();
+    std::string name = element.isF16() ? "f16" : "bf16";
+    if (terms > 1)
+      name += " in " + std::to_string(terms) + " terms";
+    operands.insert(std::move(name));
   }
 
   /// `x` as a sum of `count` values of a 16-bit type.
@@ -352,6 +367,7 @@ private:
   using InsertionGuard = OpBuilder::InsertionGuard;
 
   std::optional<spec::DType> io;
+  std::set<std::string> operands; ///< What the kernel's products multiply.
 
   /// `x` with a power of two of each row taken out, and that power <rows>; null
   /// where 16 bits hold x as it is.

@@ -154,6 +154,13 @@ typedef struct kvc_device {
   kvc_status (*graph_launch)(void *self, void *graph, void *stream,
                              kvc_diag *diag);
   kvc_status (*graph_destroy)(void *self, void *graph);
+
+  /** Events whose times can be told; null in earlier versions of this table and
+   *  where a device has no clock. */
+  kvc_status (*timed_event_create)(void *self, kvc_diag *diag, void **event);
+  /** Between two such events, both recorded and done. */
+  kvc_status (*event_elapsed)(void *self, void *begin, void *end,
+                              kvc_diag *diag, double *milliseconds);
 } kvc_device;
 
 /** The host. Lives as long as the process. */

@@ -173,8 +173,8 @@ typedef struct kvc_kernel_info {
   int64_t tile_tokens; /**< Keys of a tile; split boundaries are multiples. */
   /** Keys of one split, below 2^31: of the spec and the target alone. */
   int64_t split_tokens;
-  /** Types that its dots multiply by codes, "i16", "f32" or "i16, f32"; ""
-   *  where it has none. For people. */
+  /** Types that its dots multiply by codes, "i16", "i16, f32", "bf16 in 3
+   *  terms", ..; "" where it has none. For people. */
   const char *operands;
   /** Of GPU kernels, null and 0 on hosts: the entry's name in the module's
    *  code, the threads of a block (along x), the bytes of shared memory to ask

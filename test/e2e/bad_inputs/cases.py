@@ -311,7 +311,7 @@ ARGUMENTS = [
     bad_args("compile without --target", 2, "--target", "compile", "{spec}", "--out", "made"),
     bad_args("compile without --out", 2, "--out", "compile", "{spec}", "--target", "x86-64"),
     bad_args("compile for what is no target", 2, "--target", "compile", "{spec}", "--target", "z80", "--out", "made"),
-    bad_args("compile to an object for a GPU", 2, "expected ptx, llvm or mlir for target sm_80", "compile", "{spec}", "--target", "sm_80", "--out", "made", "--emit", "obj"),
+    bad_args("compile to an object for a GPU", 2, "expected ptx, cubin, llvm or mlir for target sm_80", "compile", "{spec}", "--target", "sm_80", "--out", "made", "--emit", "obj"),
     bad_args("compile a stage of nothing", 2, "no mlir in --emit", "compile", "{spec}", "--target", "sm_80", "--out", "made", "--stage", "tiles"),
     bad_args("compile to PTX for a host", 2, "ptx", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "ptx"),
     bad_args("compile to what is none", 2, "wasm", "compile", "{spec}", "--target", "x86-64", "--out", "made", "--emit", "obj,wasm"),
@@ -325,6 +325,9 @@ ARGUMENTS = [
     bad_args("compile two specs of one name", 1, "small", "compile", "{spec}", "twin.json", "--target", "x86-64", "--out", "made/deep", "--emit", "mlir", "--stage", "kernels", files={"twin.json": TEXT}),
     bad_args("bench of context 0", 2, "--context", "bench", "{spec}", "--context", "0"),
     bad_args("bench of a list with a hole", 2, "--context", "bench", "{spec}", "--context", "64,,128"),
+    *(bad_args(f"bench of a device with {option[0]}", 2, f"{option[0]}: expected it with --device host, got --device sim", "bench", "{spec}", "--device", "sim", *option)
+      for option in (["--cpu", "portable"], ["--threads", "2"], ["--svg", "plot.svg"])),
+    bad_args("bench of a device that is not there", 1, "--device: ", "bench", "{spec}", "--device", "cuda:7"),
     bad_args("bench into its spec", 2, "--svg", "bench", "{spec}", "--svg", "./{spec}"),
     bad_args("bench into no folder", 1, "none/plot.svg", "bench", "{spec}", "--svg", "none/plot.svg"),
     bad_args("bench beyond memory", 1, "--context", "bench", "{spec}", "--context", "2147483647", "--batch", "65536"),

@@ -13,6 +13,7 @@
 !out = tensor<8x16xf32, #kvc.dims<r, d>>
 
 // CHECK-LABEL: func.func @attend
+// CHECK-SAME: attributes {kvc.operands = "f16"}
 func.func @attend(%cache: !kvc.cache<#s>, %query: memref<?x?x16xf16, strided<[?, ?, 1]>>, %head: index, %t: index, %n: index, %before: !out) -> !out {
   %q = kvc.load_query %query[%t to %n, %head] group 8 : memref<?x?x16xf16, strided<[?, ?, 1]>> to !rows
   // CHECK: %[[KEYS:.*]] = kvk.load %{{.*}} {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
@@ -58,6 +59,7 @@ func.func @scaled(%cache: !kvc.cache<#s>, %head: index, %t: index, %n: index, %s
 // Without a free dim on both sides: products and a sum.
 
 // CHECK-LABEL: func.func @written_out
+// CHECK-NOT: kvc.operands
 func.func @written_out(%p: !scores, %m: tensor<16xf32, #kvc.dims<t>>) -> tensor<8xf32, #kvc.dims<r>> {
   // CHECK: %[[M:.*]] = kvc.broadcast %arg1
   // CHECK: %[[PM:.*]] = arith.mulf %arg0, %[[M]] fastmath<contract>
@@ -108,6 +110,7 @@ func.func @unaligned(%cache: !kvc.cache<#s>, %head: index, %t: index, %p: !score
   io = #kvc.io<{query = "f32"}>, key = #kvc.scheme<{codec = "f16"}>, value = #kvc.scheme<{codec = "f16"}>>
 
 // CHECK-LABEL: func.func @f32
+// CHECK-SAME: attributes {kvc.operands = "bf16 in 3 terms"}
 func.func @f32(%cache: !kvc.cache<#s>, %k: tensor<16x16xf32, #kvc.dims<t, c>>, %q: tensor<8x16xf32, #kvc.dims<r, c>>) -> tensor<8x16xf32, #kvc.dims<r, t>> {
   // CHECK-DAG: %[[K0:.*]] = kvc.round_to %arg1 {dtype = "bf16"}
   // CHECK-DAG: %[[REST:.*]] = arith.subf %arg1, %[[K0]]

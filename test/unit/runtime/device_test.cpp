@@ -160,6 +160,44 @@ TEST_P(OwnDevices, RunInTheOrderOfStreamsAndEvents) {
   EXPECT_EQ(device->release_host(device.self(), pinned), KVC_OK);
 }
 
+TEST_P(OwnDevices, TellTheTimeBetweenEvents) {
+  void *events[3], *stream;
+  for (void *&event : events)
+    ASSERT_EQ(device->timed_event_create(device.self(), message.get(), &event),
+              KVC_OK)
+        << message.text;
+  ASSERT_EQ(device->stream_create(device.self(), nullptr, &stream), KVC_OK);
+  double elapsed = -1;
+  EXPECT_NE(device->event_elapsed(device.self(), events[0], events[1],
+                                  message.get(), &elapsed),
+            KVC_OK);
+  void *data = device.allocate(1 << 20);
+  for (void *event : events) {
+    ASSERT_EQ(device->fill_async(device.self(), stream, data, 1, 1 << 20,
+                                 message.get()),
+              KVC_OK);
+    ASSERT_EQ(device->event_record(device.self(), event, stream, message.get()),
+              KVC_OK);
+  }
+  ASSERT_EQ(device->event_synchronize(device.self(), events[2], message.get()),
+            KVC_OK);
+  double parts[2], whole = 0;
+  for (int i : {0, 1})
+    ASSERT_EQ(device->event_elapsed(device.self(), events[i], events[i + 1],
+                                    message.get(), &parts[i]),
+              KVC_OK)
+        << message.text;
+  ASSERT_EQ(device->event_elapsed(device.self(), events[0], events[2],
+                                  message.get(), &whole),
+            KVC_OK);
+  EXPECT_GT(parts[0], 0);
+  EXPECT_GT(parts[1], 0);
+  EXPECT_NEAR(whole, parts[0] + parts[1], 1e-3 * (1 + whole));
+  for (void *event : events)
+    EXPECT_EQ(device->event_destroy(device.self(), event), KVC_OK);
+  EXPECT_EQ(device->stream_destroy(device.self(), stream), KVC_OK);
+}
+
 TEST_P(OwnDevices, ReplayWithWhatMemoryHoldsThen) {
   void *function = loadAdd();
   void *data = device.put(std::vector<int32_t>(10, 0));
@@ -278,6 +316,54 @@ TEST(SimDevice, ReportsWhatTheCheckerFinds) {
   for (const std::string &finding : device.findings)
     EXPECT_EQ(finding.rfind("add: race: ", 0), 0u) << finding;
   EXPECT_EQ(device->module_unload(device.self(), module), KVC_OK);
+}
+
+TEST(SimDevice, TellsWhatLaunchesCount) {
+  for (const uint32_t flags : {uint32_t(0), uint32_t(KVC_SIM_CHECK)}) {
+    std::vector<std::pair<std::string, kvc_sim_counts>> launches;
+    kvc_sim_options options = {};
+    options.struct_size = sizeof(options);
+    options.flags = flags;
+    options.user = &launches;
+    options.count = [](void *user, const kvc_sim_counts *counts) {
+      static_cast<decltype(launches) *>(user)->emplace_back(counts->kernel,
+                                                            *counts);
+    };
+    Message message;
+    kvc_device *device = nullptr;
+    ASSERT_EQ(kvc_sim_device_create(&options, message.get(), &device), KVC_OK);
+    void *self = device->self, *module = nullptr, *function = nullptr,
+         *data = nullptr, *by = nullptr;
+    ASSERT_EQ(device->module_load(self, kAdd, sizeof(kAdd), nullptr, &module),
+              KVC_OK);
+    ASSERT_EQ(device->module_function(self, module, "add", nullptr, &function),
+              KVC_OK);
+    ASSERT_EQ(device->allocate(self, 256, nullptr, &data), KVC_OK);
+    ASSERT_EQ(device->allocate(self, 32, nullptr, &by), KVC_OK);
+    ASSERT_EQ(device->fill(self, data, 0, 256, nullptr), KVC_OK);
+    ASSERT_EQ(device->fill(self, by, 0, 32, nullptr), KVC_OK);
+    const AddParams params = {data, by, 64};
+    const kvc_grid grid = {function, 2, 32, 0, &params, 20};
+    EXPECT_EQ(device->launch_grid(self, nullptr, &grid, nullptr), KVC_OK);
+    ASSERT_EQ(launches.size(), 1u);
+    const auto &[kernel, counts] = launches.front();
+    EXPECT_EQ(kernel, "add");
+    EXPECT_EQ(counts.blocks, 2);
+    EXPECT_EQ(counts.warp_instructions, 32); // 16 of each warp
+    EXPECT_GE(counts.moves, 6);
+    EXPECT_LT(counts.moves, 32);
+    EXPECT_EQ(counts.mma, 0);
+    EXPECT_EQ(counts.bytes_read, 2 * (128 + 32)); // a sector for `by`
+    EXPECT_EQ(counts.bytes_written, 256);
+    EXPECT_EQ(counts.unique_bytes, 256 + 32);
+    EXPECT_EQ(counts.local_bytes + counts.shared_wavefronts +
+                  counts.bank_conflicts,
+              0);
+    EXPECT_EQ(device->release(self, data, 256), KVC_OK);
+    EXPECT_EQ(device->release(self, by, 32), KVC_OK);
+    EXPECT_EQ(device->module_unload(self, module), KVC_OK);
+    EXPECT_EQ(kvc_sim_device_free(device), KVC_OK);
+  }
 }
 
 TEST(SimDevice, RefusesOptionsItDoesNotKnow) {

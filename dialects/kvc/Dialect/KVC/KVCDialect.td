@@ -43,7 +43,7 @@ def KVC_Dialect : Dialect {
     |---|---|---|
     | `kvc.tile_rows`, `kvc.tile_tokens` | positive i64 | kvc-schedule |
     | `kvc.split_tokens` | positive i64 | kvc-split-kv |
-    | `kvc.operands` | string, the types that meet codes | convert-kvc-to-kvk |
+    | `kvc.operands` | string, the types that meet codes | convert-kvc-to-kvk, kvk-form-mma |
 
     `kvc.cache_view` marks a lowered function's parameter that was a `!kvc.cache`.
   }];

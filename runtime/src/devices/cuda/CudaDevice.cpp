@@ -176,12 +176,32 @@ kvc_status streamSynchronize(void *self, void *stream, kvc_diag *diag) {
       "cuStreamSynchronize", diag);
 }
 
-kvc_status eventCreate(void *self, kvc_diag *diag, void **event) {
+kvc_status makeEvent(void *self, unsigned flags, kvc_diag *diag, void **event) {
   const Current current(self);
   Event made = nullptr;
-  KVC_TRY(current.check(current->cuEventCreate(&made, kEventDisableTiming),
-                        "cuEventCreate", diag));
+  KVC_TRY(current.check(current->cuEventCreate(&made, flags), "cuEventCreate",
+                        diag));
   *event = made;
+  return KVC_OK;
+}
+
+kvc_status eventCreate(void *self, kvc_diag *diag, void **event) {
+  return makeEvent(self, kEventDisableTiming, diag, event);
+}
+
+kvc_status timedEventCreate(void *self, kvc_diag *diag, void **event) {
+  return makeEvent(self, 0, diag, event);
+}
+
+kvc_status eventElapsed(void *self, void *begin, void *end, kvc_diag *diag,
+                        double *milliseconds) {
+  const Current current(self);
+  float elapsed = 0;
+  KVC_TRY(current.check(current->cuEventElapsedTime(&elapsed,
+                                                    static_cast<Event>(begin),
+                                                    static_cast<Event>(end)),
+                        "cuEventElapsedTime", diag));
+  *milliseconds = elapsed;
   return KVC_OK;
 }
 
@@ -396,6 +416,8 @@ void fillTable(CudaDevice &device) {
   table.capture_end = captureEnd;
   table.graph_launch = graphLaunch;
   table.graph_destroy = graphDestroy;
+  table.timed_event_create = timedEventCreate;
+  table.event_elapsed = eventElapsed;
 }
 
 } // namespace

@@ -74,6 +74,7 @@ inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   KVC_CALL(cuEventRecord, (Event, Stream))                                     \
   KVC_CALL(cuEventQuery, (Event))                                              \
   KVC_CALL(cuEventSynchronize, (Event))                                        \
+  KVC_CALL(cuEventElapsedTime, (float *, Event, Event))                        \
   KVC_CALL(cuModuleLoadDataEx,                                                 \
            (Module *, const void *, unsigned, int *, void **))                 \
   KVC_CALL(cuModuleUnload, (Module))                                           \

@@ -22,6 +22,19 @@ enum {
   KVC_SIM_CHECK = 1
 };
 
+/** What one launch asks of a device; runtime/src/devices/sim/README.md says
+ * what may be concluded. Bytes of global memory are those of sectors of 32. */
+typedef struct kvc_sim_counts {
+  size_t struct_size;
+  const char *kernel; /**< Valid for the call only, as all of this. */
+  int64_t blocks;
+  int64_t warp_instructions, moves, mma; /**< Moves and mma are among them. */
+  int64_t bytes_read, bytes_written;     /**< Each request's own. */
+  int64_t unique_bytes;                  /**< Read or written, once. */
+  int64_t local_bytes;                   /**< Of threads' own memory. */
+  int64_t shared_wavefronts, bank_conflicts; /**< Conflicts are among them. */
+} kvc_sim_counts;
+
 typedef struct kvc_sim_options {
   size_t struct_size;
   const char *model; /**< "A100", "H100", ..; null: "H100". */
@@ -31,6 +44,9 @@ typedef struct kvc_sim_options {
   /** Told each different finding of a launch; may be null. */
   void (*report)(void *user, const char *finding);
   void *user;
+  /** Told the counts of each launch that came to its end; may be null. Counting
+   *  takes one thread. */
+  void (*count)(void *user, const kvc_sim_counts *counts);
 } kvc_sim_options;
 
 /** Null options: an H100. The caller frees `*device`. */

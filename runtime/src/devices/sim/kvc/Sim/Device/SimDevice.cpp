@@ -13,10 +13,13 @@
 #include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Count/Devices.h"
 #include "kvc/Sim/Machine/Machine.h"
+#include "kvc/Sim/Machine/ObserverList.h"
 #include "kvc/sim.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 
 using namespace kvc;
 
@@ -47,6 +50,9 @@ struct SimDevice {
   const sim::DeviceModel *model = nullptr;
   kvc_sim_options options = {};
   sim::Checker checker;
+  sim::Counter counter;
+  sim::ObserverList both;
+  sim::Observer *watcher = nullptr; ///< Of launches, as the options say.
 
   std::mutex lock; ///< Of everything below.
   sim::Memory memory;
@@ -210,19 +216,41 @@ kvc_status streamSynchronize(void *, void *stream, kvc_diag *diag) {
   return checkNotCaptured(stream, diag);
 }
 
+/// When it was recorded, by the host's clock.
+struct SimEvent {
+  std::optional<std::chrono::steady_clock::time_point> time;
+};
+
 kvc_status eventCreate(void *, kvc_diag *diag, void **event) {
   return guarded(diag, [&] {
-    *event = new char;
+    *event = new SimEvent;
     return KVC_OK;
   });
 }
 
 kvc_status eventDestroy(void *, void *event) {
-  delete static_cast<char *>(event);
+  delete static_cast<SimEvent *>(event);
   return KVC_OK;
 }
 
-kvc_status eventRecord(void *, void *, void *, kvc_diag *) { return KVC_OK; }
+kvc_status eventRecord(void *, void *event, void *, kvc_diag *) {
+  static_cast<SimEvent *>(event)->time = std::chrono::steady_clock::now();
+  return KVC_OK;
+}
+
+kvc_status eventWait(void *, void *, void *, kvc_diag *) { return KVC_OK; }
+
+kvc_status eventElapsed(void *, void *begin, void *end, kvc_diag *diag,
+                        double *milliseconds) {
+  const auto &first = static_cast<SimEvent *>(begin)->time;
+  const auto &last = static_cast<SimEvent *>(end)->time;
+  if (!first || !last)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "event: expected two that were recorded, got one that was not");
+  *milliseconds =
+      std::chrono::duration<double, std::milli>(*last - *first).count();
+  return KVC_OK;
+}
 
 kvc_status eventQuery(void *, void *, kvc_diag *, int32_t *is_done) {
   *is_done = 1;
@@ -354,6 +382,27 @@ struct Launch {
   sim::LaunchOptions options;
 };
 
+/// Tells the counts of the last launch.
+void tellCounts(const SimDevice &device, const std::string &kernel) {
+  const sim::Counts &counts = device.counter.counts();
+  const uint64_t moves = counts.byGroup[size_t(sim::Group::Move)];
+  kvc_sim_counts told = {};
+  told.struct_size = sizeof(told);
+  told.kernel = kernel.c_str();
+  told.blocks = int64_t(counts.launch.grid.count());
+  told.warp_instructions = int64_t(counts.issued);
+  told.moves = int64_t(moves);
+  told.mma = int64_t(counts.byGroup[size_t(sim::Group::Mma)]);
+  told.bytes_read = int64_t(counts.globalReads.sectors * sim::kSectorBytes);
+  told.bytes_written = int64_t(counts.globalWrites.sectors * sim::kSectorBytes);
+  told.unique_bytes = int64_t(counts.uniqueSectors * sim::kSectorBytes);
+  told.local_bytes = int64_t(counts.local.bytes);
+  told.shared_wavefronts = int64_t(counts.shared.wavefronts);
+  told.bank_conflicts =
+      int64_t(counts.shared.wavefronts - counts.shared.idealWavefronts);
+  device.options.count(device.options.user, &told);
+}
+
 kvc_status launchNow(SimDevice &device, const Launch &launch, kvc_diag *diag) {
   const std::lock_guard guard(device.lock);
   const SimFunction &function = *launch.function;
@@ -364,6 +413,8 @@ kvc_status launchNow(SimDevice &device, const Launch &launch, kvc_diag *diag) {
       device.options.report(device.options.user,
                             (function.name + ": " + finding.str()).c_str());
   device.checker.clear();
+  if (!result.fault && device.options.count)
+    tellCounts(device, function.name);
   if (!result.fault)
     return KVC_OK;
   return fail(diag, KVC_FAILED, "sim: %s:%u:%u: %s", function.name.c_str(),
@@ -392,7 +443,7 @@ kvc_status launchGrid(void *self, void *stream, const kvc_grid *grid,
     launch.options.seed = device.options.seed;
     launch.options.approx.seed = device.options.seed;
     launch.options.threads = unsigned(std::max(device.options.threads, 1));
-    launch.options.observer = device.isChecked() ? &device.checker : nullptr;
+    launch.options.observer = device.watcher;
     return submit(stream, diag, [&device, launch](kvc_diag *later) {
       return launchNow(device, launch, later);
     });
@@ -435,7 +486,7 @@ void fillTable(SimDevice &device) {
   table.event_create = eventCreate;
   table.event_destroy = eventDestroy;
   table.event_record = eventRecord;
-  table.event_wait = eventRecord;
+  table.event_wait = eventWait;
   table.event_query = eventQuery;
   table.event_synchronize = eventSynchronize;
   table.module_load = moduleLoad;
@@ -447,6 +498,8 @@ void fillTable(SimDevice &device) {
   table.capture_end = captureEnd;
   table.graph_launch = graphLaunch;
   table.graph_destroy = graphDestroy;
+  table.timed_event_create = eventCreate;
+  table.event_elapsed = eventElapsed;
 }
 
 } // namespace
@@ -475,8 +528,17 @@ extern "C" kvc_status kvc_sim_device_create(const kvc_sim_options *options,
                   "got \"%s\"",
                   model);
     made->options = given;
-    if (made->isChecked())
+    if (made->isChecked()) {
       made->memory.setObserver(&made->checker);
+      made->watcher = &made->checker;
+    }
+    if (given.count)
+      made->watcher = &made->counter;
+    if (given.count && made->isChecked()) {
+      made->both.add(made->checker);
+      made->both.add(made->counter);
+      made->watcher = &made->both;
+    }
     fillTable(*made);
     *device = &made.release()->table;
     return KVC_OK;

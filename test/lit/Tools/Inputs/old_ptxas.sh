@@ -1,0 +1,4 @@
+#!/bin/sh
+# A ptxas that takes no text.
+echo "ptxas fatal   : Unsupported .version"
+exit 3
