@@ -146,19 +146,33 @@ static void buildLLVM(OpPassManager &passes, const CompileOptions &options) {
 
 static const Stage kHostStages[] = {
     {"kernels", "one function per kernel, a level-0 op over its parameters",
-     buildKernels},
-    {"schedule", "the same with the sizes of tiles and splits", buildSchedule},
-    {"tiles", "loops over tiles with all arithmetic explicit (level 1)",
+     std::nullopt, buildKernels},
+    {"schedule",
+     "the same with the sizes of tiles and splits",
+     {{0, 0}},
+     buildSchedule},
+    {"tiles",
+     "loops over tiles with all arithmetic explicit (level 1)",
+     {{0, 1}},
      buildTiles},
-    {"placement", "scales and zeros at their places (level 2)", buildPlacement},
+    {"placement",
+     "scales and zeros at their places (level 2)",
+     {{1, 2}},
+     buildPlacement},
     {"loops",
      "loops over rows, scratch memory and kvk dots; on GPUs products on tensor "
      "cores (level 3)",
+     {{2, 3}},
      buildLoops},
-    {"layouts", "the same with storage orders and register layouts",
+    {"layouts",
+     "the same with storage orders and register layouts",
+     {{3, 3}},
      buildLayouts},
-    {"vector", "upstream dialects over 1-D vectors (level 4)", buildVector},
-    {"llvm", "the LLVM dialect behind the kernel ABI", buildLLVM},
+    {"vector",
+     "upstream dialects over 1-D vectors (level 4)",
+     {{3, 4}},
+     buildVector},
+    {"llvm", "the LLVM dialect behind the kernel ABI", {{4, 5}}, buildLLVM},
 };
 
 llvm::ArrayRef<Stage> hostStages() { return kHostStages; }
@@ -248,8 +262,12 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
     options.prefetchBytes = parsed.prefetchBytes;
     options.prefetchPages = parsed.prefetchPages;
     options.remarks = parsed.remarks;
-    for (const Stage &stage : stages)
+    for (const Stage &stage : stages) {
+      if (stage.levels)
+        passes.addPass(createCheckLevel(CheckLevelOptions{
+            stage.levels->first, stage.levels->second, options.target.warps}));
       stage.build(passes, options);
+    }
     return success();
   };
   registerPassPipeline(

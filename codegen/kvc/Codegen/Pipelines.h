@@ -17,6 +17,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+#include <utility>
+
 namespace mlir {
 class DialectRegistry;
 class OpPassManager;
@@ -24,8 +27,13 @@ class OpPassManager;
 
 namespace kvc {
 
+/// A stage of kernels at a level of dialects/README.md, 5 being the LLVM
+/// dialect behind the kernel ABI. What is at its highest level already is left
+/// as it is.
 struct Stage {
   llvm::StringLiteral name, summary;
+  /// Of what it takes; the highest is what it leaves. None for a spec.
+  std::optional<std::pair<int, int>> levels;
   void (*build)(mlir::OpPassManager &passes, const CompileOptions &options);
 };
 
@@ -39,7 +47,7 @@ const Stage *findHostStage(llvm::StringRef name);
 void registerHostDialects(mlir::DialectRegistry &registry);
 
 /// Registers `--kvc-to-host`, all stages in one, and `--kvc-stage-NAME` for
-/// each.
+/// each, with kvc-check-level before each stage.
 void registerHostPipelines();
 
 } // namespace kvc

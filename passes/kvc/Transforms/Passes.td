@@ -24,6 +24,23 @@ def CreateKernels : Pass<"kvc-create-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kvc::KVCDialect", "::mlir::func::FuncDialect"];
 }
 
+def CheckLevel : Pass<"kvc-check-level", "::mlir::ModuleOp"> {
+  let summary = "Refuse kernels of another level";
+  let description = [{
+    Changes nothing. An error at the first op that stands at none of the levels
+    from `lowest` to `highest`: level-0 ops, `kvc.dequantize` (1), `kvc.contract`
+    (1 and 2), tiles (1 and 2, on GPUs 3), `kvk` (3, and there for this kind of
+    target), kernels without any of these (3 and 4 in `func`, 5 in `llvm`), a spec
+    (below all of them). Pipelines run it before each stage.
+  }];
+  let options = [
+    Option<"lowest", "lowest", "int64_t", /*default=*/"0", "The lowest level, 0..5.">,
+    Option<"highest", "highest", "int64_t", /*default=*/"5", "The highest level, 0..5.">,
+    Option<"warps", "warps", "bool", /*default=*/"false",
+           "The levels of targets whose lanes are a warp's, not a host's.">,
+  ];
+}
+
 def Schedule : Pass<"kvc-schedule", "::mlir::func::FuncOp"> {
   let summary = "Choose the rows and keys of a kernel's tiles";
   let description = [{
