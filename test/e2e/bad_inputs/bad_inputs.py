@@ -20,6 +20,7 @@ import time
 import cases
 from files import SPEC, as_text, good_file
 
+LIMIT = 120  # seconds that one call may take
 OLD_OUTPUT = b"what an earlier run has left"
 NAMES = {"spec": "spec.json", "in": "in.safetensors", "out": "out.safetensors"}
 
@@ -39,7 +40,7 @@ def fill(text):
 
 def call(kvc, folder, args, file_limit=None):
     limit = file_limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit)))
-    return subprocess.run([kvc, *map(fill, args)], cwd=folder, capture_output=True, timeout=120, check=False, preexec_fn=limit)
+    return subprocess.run([kvc, *map(fill, args)], cwd=folder, capture_output=True, timeout=LIMIT, check=False, preexec_fn=limit)
 
 
 def make(folder, case=None):
@@ -115,9 +116,12 @@ def killed_run(kvc, number):
             time.sleep(0.01)
         opened = bool(list(folder.glob(".kvc-*")))
         program.send_signal(number)
-        program.communicate(timeout=120)
-        os.close(reader)
-        os.close(writer)
+        try:
+            program.communicate(timeout=LIMIT)
+        finally:
+            program.kill()
+            os.close(reader)
+            os.close(writer)
         left = sorted(path.name for path in folder.iterdir())
         changed = (folder / NAMES["out"]).read_bytes() != OLD_OUTPUT
     found = []
@@ -128,6 +132,14 @@ def killed_run(kvc, number):
     if left != before or changed:
         found.append(f"files {left}, expected {before} with the old output")
     return found
+
+
+def found_by(future):
+    """A call that does not end fails its own case, not the others."""
+    try:
+        return future.result()
+    except subprocess.TimeoutExpired as error:
+        return [f"no end within {error.timeout} s: {' '.join(error.cmd)}"]
 
 
 def main():
@@ -147,7 +159,7 @@ def main():
             results[f"a run that {number.name} ends"] = pool.submit(killed_run, kvc, number)
         results.update((case.name, pool.submit(faults, kvc, case)) for case in chosen)
         for name, future in results.items():
-            found = future.result()
+            found = found_by(future)
             if found:
                 bad += 1
                 print(f"FAILED {name}\n  " + "\n  ".join(found))

@@ -196,7 +196,7 @@ def bad_calibration(name, code, message, args, changes, spec_changes):
 
 EVAL = ["eval", "--inputs", "{in}"]
 
-# Faults of the files, which all presets meet: name, text of the message, changes of the inputs, more arguments.
+# Faults of the files, which every preset meets: name, text of the message, changes of the inputs, more arguments.
 EVALUATIONS = [
     ("NaN among keys", "k[37]: expected a finite number", {"k": Tensor("F16", [7, 2, 16], patch={37: NAN})}, []),
     ("no values", "\"v\": is missing", {"v": None}, []),
@@ -211,7 +211,7 @@ EVALUATIONS = [
 
 def bad_evaluation(name, message, changes, args):
     other = good_file(q=Tensor("F16", [3, 8, 16]))
-    return Case("eval: " + name, 1, message, args=EVAL + args, input_bytes=good_file(**changes), files={"other.safetensors": other, "scales.json": TEXT})
+    return Case("eval: " + name, 1, message, args=["eval", "--preset", "int8", *EVAL[1:], *args], input_bytes=good_file(**changes), files={"other.safetensors": other, "scales.json": TEXT})
 
 
 # Options and arguments that take a text, each given an empty one.

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvc/Dialect/KVC/KVCDialect.h"
+#include "kvc/Test/Combinations.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
@@ -96,6 +97,62 @@ TEST_F(SpecAttrTest, KeepsEverySpecOfTheCorpus) {
     ++numSpecs;
   }
   EXPECT_GT(numSpecs, 40);
+}
+
+/// What no combination says.
+constexpr std::string_view kRare[] = {
+    R"({"kvc": 1, "name": "rare",
+  "attention": {"q_heads": 4, "kv_heads": 2, "head_dim": 64, "value_dim": 32,
+                "scale": 0.25},
+  "io": {"query": "f16", "output": "bf16"},
+  "key": {"codec": "int8", "smooth": true,
+          "scale": {"tokens": 1, "channels": "all", "dtype": "f16",
+                    "round": "up"},
+          "rope": {"style": "pairs", "dims": 32, "offset": 16,
+                   "theta": 500000}},
+  "value": {"codec": "int4", "round": "up",
+            "scale": {"tokens": 1, "channels": "all", "dtype": "e8m0",
+                      "round": "down"}},
+  "layout": {"kind": "paged", "page": 16, "order": "token"}})"};
+
+// Any three options together, and the rest of the keys.
+TEST_F(SpecAttrTest, KeepsEveryCombination) {
+  std::string all;
+  auto check = [&](std::string_view json) {
+    SCOPED_TRACE(json);
+    all += json;
+    const spec::Spec spec = parse(json);
+    SpecAttr attr = SpecAttr::get(&context, spec);
+    EXPECT_EQ(attr.getSpec(), spec);
+    EXPECT_EQ(mlir::parseAttribute(print(attr), &context), attr) << print(attr);
+  };
+  for (const test::Combination &combination : test::validCombinations())
+    check(combination.text("combination"));
+  for (std::string_view json : kRare)
+    check(json);
+  for (std::string_view said : {R"("smooth": true)",
+                                R"("sink_logits": true)",
+                                R"("interleaved": true)",
+                                R"("order": "hnd")",
+                                R"("order": "token")",
+                                R"("order": "ggml")",
+                                R"("dtype": "e8m0")",
+                                R"("round": "up")",
+                                R"("round": "down")",
+                                R"("round": "away")",
+                                R"("estimate": "signed")",
+                                R"("codes_from": "exact")",
+                                R"("offset": )",
+                                R"("theta": )",
+                                R"("style": "pairs")",
+                                R"("scale": 0.25)",
+                                R"("value_dim": )",
+                                R"("outliers": )",
+                                R"("parts": )",
+                                R"("floor": )",
+                                R"("kind": "ring")",
+                                R"("value_is_key": [)"})
+    EXPECT_NE(all.find(said), std::string::npos) << said;
 }
 
 // MLIR's own text of an f64 may be its bits in hexadecimal, an integer to who
