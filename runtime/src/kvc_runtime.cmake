@@ -35,8 +35,8 @@ endif()
 
 kvc_add_library(kvc_cache
   SRCS cache/kvc/Cache/Cache.cpp cache/kvc/Cache/CacheAPI.cpp cache/kvc/Cache/DeviceTables.cpp cache/kvc/Cache/RawRows.cpp cache/kvc/Cache/Regions.cpp cache/kvc/Cache/SchemeRows.cpp
-       cache/kvc/Manage/Append.cpp cache/kvc/Manage/Blocks.cpp cache/kvc/Manage/Check.cpp cache/kvc/Manage/Create.cpp cache/kvc/Manage/Digest.cpp
-       cache/kvc/Manage/Groups.cpp cache/kvc/Manage/ManagerAPI.cpp cache/kvc/Manage/Prefixes.cpp cache/kvc/Manage/Publish.cpp cache/kvc/Manage/Replay.cpp
+       cache/kvc/Manage/Append.cpp cache/kvc/Manage/Blocks.cpp cache/kvc/Manage/Capacity.cpp cache/kvc/Manage/Check.cpp cache/kvc/Manage/Create.cpp cache/kvc/Manage/Digest.cpp
+       cache/kvc/Manage/Groups.cpp cache/kvc/Manage/ManagerAPI.cpp cache/kvc/Manage/PlanningAPI.cpp cache/kvc/Manage/Prefixes.cpp cache/kvc/Manage/Publish.cpp cache/kvc/Manage/Replay.cpp
        cache/kvc/Manage/Restore.cpp cache/kvc/Manage/Retention.cpp cache/kvc/Manage/Sequences.cpp cache/kvc/Manage/Tables.cpp cache/kvc/Manage/Trace.cpp
        cache/kvc/Saved/Layout.cpp cache/kvc/Saved/Load.cpp cache/kvc/Saved/Open.cpp cache/kvc/Saved/RowMask.cpp cache/kvc/Saved/Save.cpp
   LINK kvc_host)

@@ -6,19 +6,16 @@
 
 #include "kvc/Base/Struct.h"
 #include "kvc/Layout/PageLayout.h"
+#include "kvc/Manage/Capacity.h"
 #include "kvc/Manage/Manager.h"
 #include "kvc/Spec/Segments.h"
 
 using namespace kvc;
 using namespace kvc::manage;
 
-namespace {
-
-constexpr int64_t kDefaultSequences = 65536;
-
-/// Copies the caller's groups, whose structs may be of another version.
-kvc_status readGroups(const kvc_manager_options &options, kvc_diag *diag,
-                      std::vector<kvc_layer_group> &groups) {
+kvc_status kvc::manage::readGroups(const kvc_manager_options &options,
+                                   kvc_diag *diag,
+                                   std::vector<kvc_layer_group> &groups) {
   if (options.num_groups < 1 || options.num_groups > KVC_MAX_LAYER_GROUPS ||
       !options.groups)
     return fail(diag, KVC_INVALID_ARGUMENT,
@@ -47,6 +44,26 @@ kvc_status readGroups(const kvc_manager_options &options, kvc_diag *diag,
   return KVC_OK;
 }
 
+kvc_status kvc::manage::checkGroup(const kvc_layer_group &group, int64_t number,
+                                   kvc_diag *diag) {
+  if (!group.spec || group.layers < 1)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "options.groups[%lld]: expected a spec and at least one layer, "
+                "got %s and %lld",
+                static_cast<long long>(number), group.spec ? "one" : "null",
+                static_cast<long long>(group.layers));
+  if (group.spec->spec.layout.kind != spec::LayoutKind::Paged)
+    return fail(diag, KVC_UNSUPPORTED,
+                "options.groups[%lld].spec: expected layout.kind \"paged\", "
+                "got another",
+                static_cast<long long>(number));
+  return KVC_OK;
+}
+
+namespace {
+
+constexpr int64_t kDefaultSequences = 65536;
+
 kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
   const uint32_t known = KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW;
   if (options.flags & ~known)
@@ -68,20 +85,14 @@ kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
                   static_cast<long long>(given.value));
   for (int64_t g = 0; g < options.num_groups; ++g) {
     const kvc_layer_group &group = options.groups[g];
-    if (!group.spec || group.layers < 1 || group.blocks < 1 ||
-        group.raw_blocks < 0)
+    KVC_TRY(checkGroup(group, g, diag));
+    if (group.blocks < 1 || group.raw_blocks < 0)
       return fail(diag, KVC_INVALID_ARGUMENT,
-                  "options.groups[%lld]: expected a spec, at least one layer "
-                  "and one block, got %s, %lld, %lld and %lld raw blocks",
-                  static_cast<long long>(g), group.spec ? "one" : "null",
-                  static_cast<long long>(group.layers),
+                  "options.groups[%lld]: expected at least one block, got %lld "
+                  "and %lld raw blocks",
+                  static_cast<long long>(g),
                   static_cast<long long>(group.blocks),
                   static_cast<long long>(group.raw_blocks));
-    if (group.spec->spec.layout.kind != spec::LayoutKind::Paged)
-      return fail(diag, KVC_UNSUPPORTED,
-                  "options.groups[%lld].spec: expected layout.kind \"paged\", "
-                  "got another",
-                  static_cast<long long>(g));
   }
   return KVC_OK;
 }
