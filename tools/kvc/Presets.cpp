@@ -35,13 +35,12 @@ std::string asText(const std::vector<Row> &rows) {
                {"top", Align::Left},
                {"bits per\nvalue"},
                {"what", Align::Left},
-               {"good for", Align::Left},
-               {"source", Align::Left}});
+               {"good for", Align::Left}});
   for (const Row &row : rows)
     table.add({row.preset.name, row.preset.whole_spec ? "top" : "",
                fixed(row.bitsPerValue, 2), row.preset.title,
-               row.preset.good_for, row.preset.source});
-  return table.str();
+               row.preset.good_for});
+  return table.str(widthOfOutput());
 }
 
 std::string asJson(const std::vector<Row> &rows) {
@@ -82,6 +81,7 @@ void kvc::addPresetsCommand(CLI::App &app) {
       "says more than one scheme "
       "and "
       "stands at the top level of a spec only; the others stand there, in key, "
-      "in value and in parts.");
+      "in value and in parts. Lines are as long as the terminal's, or 100 "
+      "characters; --json also has where each scheme comes from.");
   addFlag(command, "--json", *json, "Print JSON.");
 }

@@ -7,6 +7,8 @@
 #ifndef KVC_TOOLS_TABLE_H
 #define KVC_TOOLS_TABLE_H
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,13 +29,20 @@ public:
   /// One cell per column.
   void add(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
   bool empty() const { return rows.empty(); }
-  /// Ends with a line feed; no line ends in a blank.
-  std::string str() const;
+  /// Ends with a line feed; no line ends in a blank. Texts are wrapped at
+  /// blanks where lines would be longer than `width`, those of the widest
+  /// columns on the left first; 0: none is.
+  std::string str(size_t width = 0) const;
 
 private:
+  void narrow(std::vector<size_t> &widths, size_t width) const;
+
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
 };
+
+/// Characters of a line of the terminal that stdout is; 100 where it is none.
+size_t widthOfOutput();
 
 /// `value` with `digits` behind the point.
 std::string fixed(double value, int digits);

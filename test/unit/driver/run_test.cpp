@@ -46,7 +46,11 @@ TEST_P(Ways, RunsWhatIsRightWithoutAWord) {
          {"", "--check", "--seed 3", "--hold 0", "--hold forever",
           "--device A100 --threads 2"}) {
       const Finished finished = run(options, scenario, GetParam());
-      EXPECT_EQ(finished.output, "ok\n") << options << " " << scenario;
+      if (std::string_view(options) == "--check") // One line says what it did.
+        EXPECT_TRUE(says(finished, ": 0 findings\n") && says(finished, "ok\n"))
+            << finished.output;
+      else
+        EXPECT_EQ(finished.output, "ok\n") << options << " " << scenario;
       EXPECT_EQ(finished.status, 0) << options << " " << scenario;
     }
 }
@@ -75,9 +79,19 @@ TEST(Run, FindingsExitWithOne) {
     EXPECT_EQ(run("", scenario).status, 0);
     const Finished finished = run("--check", scenario);
     EXPECT_EQ(finished.status, 1) << finished.output;
-    EXPECT_TRUE(says(finished, "kvc-sim: 1 finding\n")) << finished.output;
+    EXPECT_TRUE(says(finished, " block: 1 finding\n")) << finished.output;
   }
   EXPECT_TRUE(says(run("--check", "race"), "race: line 60 (st.global.u32)"));
+}
+
+TEST(Run, TellsWhatWasCheckedWhereNothingIsFound) {
+  const Finished finished = run("--check", "add");
+  EXPECT_EQ(finished.status, 0) << finished.output;
+  EXPECT_TRUE(says(finished,
+                   "kvc-sim: checked 1 kernel, 3 launches, 12 blocks: "
+                   "0 findings\n"))
+      << finished.output;
+  EXPECT_FALSE(says(run("", "add"), "checked"));
 }
 
 TEST(Run, WhatNobodyWaitsForDoesNotRun) {

@@ -125,6 +125,9 @@ const Bad kOperands[] = {
      "13:19: add.s32: expected an integer of 32 bits, got 8589934591"},
     {"IntegerTooSmall", "mov.u16 %h0, -32769;",
      "13:14: mov.u16: expected an integer of 16 bits, got -32769"},
+    {"IntegerOfAllOnes", "mov.u32 %r0, 0xFFFFFFFFFFFFFFFF;",
+     "13:14: mov.u32: expected an integer of 32 bits, got "
+     "18446744073709551615"},
     {"ConstantForHalf", "add.f16 %h0, %h1, 1.0;",
      "13:19: add.f16: expected a register of type .f16, got a fraction"},
     {"PredicateAsValue", "add.s32 %r0, %r1, %p0;",

@@ -229,6 +229,9 @@ const Bad kVariables[] = {
      "4:14: .global: expected an extent or initial values, got neither"},
     {"InitialTooLarge", header() + ".global .u8 x[2] = {255, 256};",
      "4:26: .global: expected an integer of 8 bits, got 256"},
+    {"InitialOfAllOnes", header() + ".global .u32 x = 0xFFFFFFFFFFFFFFFF;",
+     "4:18: .global: expected an integer of 32 bits, got "
+     "18446744073709551615"},
     {"AddressInByte", header() + ".global .u8 x = y;",
      "4:17: .global: expected a type that holds addresses, got .u8"},
     {"AddressInFloat", header() + ".global .f64 x = y;",

@@ -63,6 +63,21 @@ TEST(ConstantTest, SignsFollowC) {
   EXPECT_EQ(integerOf("(.s64)0xFFFFFFFFFFFFFFF8 >> 1"), -4);
 }
 
+TEST(ConstantTest, LargeUnsignedOnesFitNoNarrowType) {
+  using enum Type;
+  const auto large = Constant::unsignedInteger(~uint64_t(0));
+  for (Type type : {B8, U16, S16, B32, U32, S32}) {
+    EXPECT_EQ(tooLarge(large, type), "18446744073709551615");
+    EXPECT_EQ(patternOf(large, type), std::nullopt);
+    EXPECT_TRUE(patternOf(Constant::integer(-1), type)) << "negative, so short";
+  }
+  for (Type type : {B64, U64, S64})
+    EXPECT_EQ(patternOf(large, type), ~uint64_t(0));
+  EXPECT_EQ(patternOf(Constant::unsignedInteger(0xFFFFFFFF), U32), 0xFFFFFFFF);
+  EXPECT_EQ(patternOf(valueOf("~0"), U32), 0xFFFFFFFF);
+  EXPECT_EQ(patternOf(valueOf("-1U"), U32), 0xFFFFFFFF);
+}
+
 TEST(ConstantTest, OperatorsBindLikeC) {
   EXPECT_EQ(integerOf("1 + 2 * 3"), 7);
   EXPECT_EQ(integerOf("(1 + 2) * 3"), 9);
@@ -127,7 +142,7 @@ TEST(ConstantTest, PatternsOfTypes) {
   EXPECT_EQ(patternOf(Constant::integer(255), Type::S8), 0xFFu);
   EXPECT_EQ(patternOf(Constant::integer(-128), Type::U8), 0x80u);
   EXPECT_EQ(patternOf(Constant::unsignedInteger(~uint64_t(0)), Type::U8),
-            0xFFu);
+            std::nullopt);
   EXPECT_EQ(patternOf(Constant::integer(256), Type::U8), std::nullopt);
   EXPECT_EQ(patternOf(Constant::integer(-129), Type::S8), std::nullopt);
   EXPECT_EQ(patternOf(Constant::integer(int64_t(1) << 32), Type::B32),

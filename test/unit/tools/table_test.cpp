@@ -34,6 +34,37 @@ TEST(Table, LinesEndInNoBlank) {
   EXPECT_EQ(table.str(), "a  b\nx\n");
 }
 
+TEST(Table, WrapsTextsThatAreTooWide) {
+  Table table({{"name", Align::Left}, {"x"}, {"what", Align::Left}});
+  table.add({"a", "1", "one two three four five"});
+  table.add({"b", "23", "short"});
+  EXPECT_EQ(table.str(33), table.str());
+  EXPECT_EQ(table.str(32), "name   x  what\n"
+                           "a      1  one two three four\n"
+                           "          five\n"
+                           "b     23  short\n");
+  EXPECT_EQ(table.str(1), table.str(26)) << "16 characters are the least";
+}
+
+TEST(Table, TakesFromTheWidestTextFirst) {
+  const std::string words = "aaaa bbbb cccc dddd eeee ffff";
+  Table table({{"p", Align::Left}, {"q", Align::Left}});
+  table.add({words + " gggg", words});
+  EXPECT_EQ(table.str(54),
+            "p                         q\n"
+            "aaaa bbbb cccc dddd eeee  aaaa bbbb cccc dddd eeee\n"
+            "ffff gggg                 ffff\n");
+  EXPECT_EQ(table.str(67).find("gggg\n"), std::string::npos);
+  EXPECT_EQ(table.str(), table.str(65 + 2)) << "nothing to wrap";
+}
+
+TEST(Table, WordsStayWhole) {
+  Table table({{"a", Align::Left}});
+  table.add({"https://a.address.of/many/characters and more"});
+  EXPECT_EQ(table.str(20),
+            "a\nhttps://a.address.of/many/characters\nand more\n");
+}
+
 TEST(Numbers, ThreeSignificantDigits) {
   EXPECT_EQ(significant(0), "0");
   EXPECT_EQ(significant(0.08838), "0.0884");

@@ -257,7 +257,7 @@ CUresult Device::run(const Launch &launch) {
   const sim::LaunchResult result =
       sim::launch(module, function.name, memory, options);
   std::fwrite(result.printed.data(), 1, result.printed.size(), stdout);
-  reports.launched(function.name, title, result);
+  reports.launched(function.name, title, launch.grid.count(), result);
   if (!result.fault)
     return CUDA_SUCCESS;
   reports.fault(title, *module.module().text, result);

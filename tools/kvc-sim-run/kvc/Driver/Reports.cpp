@@ -44,6 +44,15 @@ static void append(const std::string &file, const std::string &text) {
     sayOnce(file + ": expected a file to write to, got none");
 }
 
+/// "1 kernel", "2 kernels".
+static std::string counted(uint64_t count, const std::string &one,
+                           const std::string &several = "") {
+  return std::to_string(count) + " " +
+         (count == 1        ? one
+          : several.empty() ? one + "s"
+                            : several);
+}
+
 Reports::Reports(const Settings &settings) : settings(settings) {
   if (settings.counts || !settings.countsFile.empty())
     all.add(counter);
@@ -81,8 +90,11 @@ void Reports::fault(const std::string &title, const std::string &text,
 }
 
 void Reports::launched(const std::string &kernel, const std::string &title,
-                       const sim::LaunchResult &result) {
+                       uint64_t blocks, const sim::LaunchResult &result) {
   if (settings.checks) {
+    checked.insert(title);
+    ++checkedLaunches;
+    checkedBlocks += blocks;
     for (const sim::Finding &finding : checker.findings())
       if (!sim::kStops.has(finding.kind))
         found(title + ": " + finding.str());
@@ -134,7 +146,10 @@ void Reports::finish() {
     }
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
-  if (!told.empty())
-    say(std::to_string(told.size()) +
-        (told.size() == 1 ? " finding" : " findings"));
+  // Silence would leave open whether anything was looked at.
+  if (settings.checks)
+    say("checked " + counted(checked.size(), "kernel") + ", " +
+        counted(checkedLaunches, "launch", "launches") + ", " +
+        counted(checkedBlocks, "block") + ": " +
+        counted(told.size(), "finding"));
 }

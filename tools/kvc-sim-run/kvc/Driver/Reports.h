@@ -11,7 +11,11 @@
 #include "kvc/Sim/Check/Checker.h"
 #include "kvc/Sim/Machine/ObserverList.h"
 
+#include <cstdint>
+#include <map>
 #include <mutex>
+#include <set>
+#include <string>
 
 namespace kvc::driver {
 
@@ -28,9 +32,9 @@ public:
 
   /// For the memory and launches; null if nobody wants to know.
   sim::Observer *observer() { return all.isEmpty() ? nullptr : &all; }
-  /// After each launch; `kernel` says which for a message.
+  /// After each launch of `blocks` blocks; `kernel` says which for a message.
   void launched(const std::string &kernel, const std::string &title,
-                const sim::LaunchResult &result);
+                uint64_t blocks, const sim::LaunchResult &result);
   /// A kernel's fault, with its line of PTX.
   void fault(const std::string &title, const std::string &text,
              const sim::LaunchResult &result);
@@ -52,6 +56,8 @@ private:
   sim::Counter counter;
   sim::ObserverList all;
   std::map<std::string, uint64_t> told; ///< Findings, and how often.
+  std::set<std::string> checked;        ///< Kernels, by their titles.
+  uint64_t checkedLaunches = 0, checkedBlocks = 0;
   std::map<std::string, Totals> totals; ///< By kernel.
 };
 

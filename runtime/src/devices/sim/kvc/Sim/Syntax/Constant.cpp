@@ -109,13 +109,14 @@ std::optional<std::string> kvc::sim::tooLarge(const Constant &constant,
                          kind == TypeKind::Signed;
   if (!isInteger || !constant.isInteger() || bits >= 64)
     return std::nullopt;
+  const bool isUnsigned = constant.kind == Constant::Kind::Unsigned;
   const auto value = static_cast<int64_t>(constant.bits);
-  // All ones above a sign are those of a narrower negative number.
-  if (value >= -(int64_t(1) << (bits - 1)) && value < int64_t(1) << bits)
+  // From 2^63 on an unsigned one is no negative number. All ones above a sign
+  // are those of a narrower negative number.
+  if (value >= (isUnsigned ? 0 : -(int64_t(1) << (bits - 1))) &&
+      value < int64_t(1) << bits)
     return std::nullopt;
-  return constant.kind == Constant::Kind::Unsigned
-             ? std::to_string(constant.bits)
-             : std::to_string(value);
+  return isUnsigned ? std::to_string(constant.bits) : std::to_string(value);
 }
 
 std::optional<uint64_t> kvc::sim::patternOf(const Constant &constant,
