@@ -22,6 +22,7 @@ config.substitutions += [
     ("%data", os.path.join(config.kvc_source_dir, "test", "data")),
     ("%source", config.kvc_source_dir),
     ("%docs", config.docs_dir),
+    ("%build", os.path.dirname(config.kvc_bin_dir)),
     ("%python", sys.executable),
     ("%mlir_include", config.mlir_include_dirs.replace(";", " ")),
 ]

@@ -134,7 +134,8 @@ enum {
   KVC_EMIT_MLIR = 8,      /**< SPEC.TARGET.STAGE.mlir */
   KVC_EMIT_MANIFEST = 16, /**< SPEC.TARGET.json: what a program must know. */
   KVC_EMIT_PTX = 32       /**< SPEC.TARGET.ptx; of GPUs, which have neither
-                               objects nor assembly. */
+                               objects nor assembly. With KVC_EMIT_MLIR it has
+                               .loc lines of that text. */
 };
 
 typedef struct kvc_artifact {

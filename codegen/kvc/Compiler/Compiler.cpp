@@ -13,9 +13,11 @@
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Layout/PageLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/LocationSnapshot.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -96,6 +98,7 @@ private:
   llvm::Error checkKinds() const;
   llvm::Error lower();
   llvm::Error keepKernels();
+  void printMLIR(llvm::raw_ostream &stream, const std::string &file);
   llvm::Error emit();
 
   void add(uint32_t kind, llvm::StringRef suffix, std::string data) {
@@ -120,6 +123,7 @@ private:
   std::string name;  ///< Of artefacts.
   std::string stem;  ///< Of file names: "NAME.TARGET".
   OwningOpRef<ModuleOp> module;
+  bool hasLines = false; ///< Operations are located in a text of MLIR.
   std::vector<KernelSignature> signatures;
   EmitResult result;
 };
@@ -171,6 +175,23 @@ llvm::Error Compilation::keepKernels() {
   return llvm::Error::success();
 }
 
+/// Beside PTX, operations are from here on located in the lines of this text
+/// too, which become its .loc lines.
+void Compilation::printMLIR(llvm::raw_ostream &stream,
+                            const std::string &file) {
+  if (!(request.kinds & KVC_EMIT_PTX)) {
+    module->print(stream);
+    return;
+  }
+  generateLocationsFromIR(stream, file, *module, OpPrintingFlags());
+  for (Operation &function : module->getOps())
+    if (auto kind =
+            function.getAttrOfType<StringAttr>(KVCDialect::getKernelAttrName()))
+      function.walk(
+          [&](Operation *op) { op->setLoc(NameLoc::get(kind, op->getLoc())); });
+  hasLines = true;
+}
+
 llvm::Error Compilation::lower() {
   const Stage *mlirStage =
       request.mlirStage ? request.mlirStage : &hostStages().back();
@@ -191,7 +212,7 @@ llvm::Error Compilation::lower() {
     if ((request.kinds & KVC_EMIT_MLIR) && &stage == mlirStage) {
       std::string text;
       llvm::raw_string_ostream stream(text);
-      module->print(stream);
+      printMLIR(stream, stem + "." + stage.name.str() + ".mlir");
       add(KVC_EMIT_MLIR, "." + stage.name.str() + ".mlir", std::move(text));
       if (request.kinds == KVC_EMIT_MLIR)
         return llvm::Error::success();
@@ -209,6 +230,14 @@ llvm::Error Compilation::emit() {
   table.score = score;
   std::string symbol =
       uniqueTableSymbol(spec.name, options.target.name, specHash(table));
+  if (hasLines) {
+    // Lines alone, without tables for debuggers.
+    PassManager passes(&context);
+    passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
+        {LLVM::DIEmissionKind::DebugDirectivesOnly}));
+    if (failed(passes.run(*module)))
+      return makeError(KVC_FAILED, diagnostics.firstError("no lines"));
+  }
   llvm::Expected<Emitter> emitter =
       Emitter::create(options.target, {options.asan, symbol, name});
   if (!emitter)
