@@ -11,8 +11,9 @@
 // says so, within its bounds elsewhere.
 //
 // KVC_MATRIX_SEED=N in the environment makes another matrix,
-// KVC_MATRIX_STRIDE=N runs each Nth case of it, each second one of these on the
-// portable path. Under AddressSanitizer kernels are instrumented.
+// KVC_MATRIX_STRIDE=N runs each Nth case of it, KVC_MATRIX_PAIRS_STRIDE=M each
+// Mth of those of two properties, each second one of these on the portable
+// path. Under AddressSanitizer kernels are instrumented.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,24 +133,36 @@ const std::vector<MatrixCase> &cases() {
   return all;
 }
 
-size_t caseStride() {
-  const char *text = std::getenv("KVC_MATRIX_STRIDE");
-  return text ? std::max<size_t>(std::strtoull(text, nullptr, 10), 1) : 1;
+size_t numberFrom(const char *variable, size_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::max<size_t>(std::strtoull(text, nullptr, 10), 1)
+              : otherwise;
 }
 
-/// Numbers of the cases to run.
-std::vector<size_t> chosenCases() {
-  std::vector<size_t> numbers;
-  for (size_t i = 0; i < cases().size(); i += caseStride())
-    numbers.push_back(i);
-  return numbers;
+const size_t stride = numberFrom("KVC_MATRIX_STRIDE", 1);
+const size_t pairsStride = numberFrom("KVC_MATRIX_PAIRS_STRIDE", stride);
+
+/// A case to run: its number, and how many are run before it.
+struct Chosen {
+  size_t number, turn;
+};
+
+std::vector<Chosen> chosenCases() {
+  const auto pairs = size_t(
+      std::count_if(cases().begin(), cases().end(), [](const MatrixCase &test) {
+        return test.name.starts_with("matrix_");
+      }));
+  std::vector<Chosen> chosen;
+  for (size_t i = 0; i < cases().size();
+       i += i < pairs ? std::min(pairsStride, pairs - i) : stride)
+    chosen.push_back({i, chosen.size()});
+  return chosen;
 }
 
 /// What a case is compiled for.
-std::vector<std::string> targetsOf(size_t number) {
+std::vector<std::string> targetsOf(size_t turn) {
   std::vector<std::string> targets = {"host"};
-  const size_t turn = number / caseStride();
-  if (caseStride() == 1 || turn % 2 == 0)
+  if (stride == 1 || turn % 2 == 0)
     targets.emplace_back("portable");
   if (turn % 10 == 3 && !otherTargets().empty())
     targets.push_back(otherTargets()[turn / 10 % otherTargets().size()]);
@@ -169,7 +182,7 @@ void reportCrash(int signal) {
   std::raise(signal);
 }
 
-class Matrix : public testing::TestWithParam<size_t> {
+class Matrix : public testing::TestWithParam<Chosen> {
 protected:
   static void SetUpTestSuite() {
     std::signal(SIGSEGV, reportCrash);
@@ -229,7 +242,7 @@ protected:
       expectNone(target, what, {"expected the same bits, got others"});
   }
 
-  const MatrixCase &test = cases()[GetParam()];
+  const MatrixCase &test = cases()[GetParam().number];
   spec::Spec spec;
   Inputs inputs;
   Answer expected;
@@ -237,13 +250,13 @@ protected:
 };
 
 TEST_P(Matrix, RunsAsSpecified) {
-  if (GetParam() / caseStride() % 20 == 7 && !KVC_TEST_ASAN)
+  if (GetParam().turn % 20 == 7 && !KVC_TEST_ASAN)
     compileInstrumented(test);
   static const Threads twoThreads(2);
 
   std::optional<Session> hostSession;
   std::optional<Engine> host;
-  for (const std::string &target : targetsOf(GetParam())) {
+  for (const std::string &target : targetsOf(GetParam().turn)) {
     onCrash = "crash in " + test.name + " for " + target + "\n" + test.levels +
               "\n" + test.spec;
     Engine engine = compile(test.spec, test.name, target, test.kernels.c_str());
@@ -280,7 +293,7 @@ TEST_P(Matrix, RunsAsSpecified) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Matrix, testing::ValuesIn(chosenCases()),
                          [](const auto &info) {
-                           return cases()[info.param].name;
+                           return cases()[info.param.number].name;
                          });
 
 //===----------------------------------------------------------------------===//

@@ -101,12 +101,6 @@ std::string asText(const std::vector<Row> &rows,
   return text + (notes.empty() ? "" : notes.str());
 }
 
-Json asJson(const Quartiles &quartiles) {
-  return {{"low", quartiles.low},
-          {"median", quartiles.median},
-          {"high", quartiles.high}};
-}
-
 std::string asJson(const std::vector<Row> &rows,
                    const std::vector<Refusal> &refused) {
   Json result = Json::array();
@@ -241,6 +235,12 @@ void bench(const BenchOptions &options) {
 }
 
 } // namespace
+
+Json kvc::asJson(const Quartiles &quartiles) {
+  return {{"low", quartiles.low},
+          {"median", quartiles.median},
+          {"high", quartiles.high}};
+}
 
 std::string kvc::spread(const Quartiles &quartiles, double factor, int digits) {
   return fixed(quartiles.median * factor, digits) + " +-" +

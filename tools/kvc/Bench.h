@@ -8,6 +8,7 @@
 #define KVC_TOOLS_BENCH_H
 
 #include "kvc/Engine.h"
+#include "kvc/Json.h"
 #include "kvc/PresetSpecs.h"
 #include "kvc/Timing.h"
 
@@ -49,6 +50,9 @@ BenchEngines compileAll(const BenchOptions &options,
 
 /// "median +- half of the distance between the quartiles", times `factor`.
 std::string spread(const Quartiles &quartiles, double factor, int digits);
+
+/// With names: "low", "median", "high".
+Json asJson(const Quartiles &quartiles);
 
 /// kvc bench on a device with memory of its own.
 void benchOnDevice(const BenchOptions &options);

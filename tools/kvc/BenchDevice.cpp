@@ -199,12 +199,6 @@ Json jsonOf(const Head &head, const kvc_device_info &device) {
           {"bytes_needed", head.neededBytes}};
 }
 
-Json asJson(const Quartiles &quartiles) {
-  return {{"low", quartiles.low},
-          {"median", quartiles.median},
-          {"high", quartiles.high}};
-}
-
 Json jsonOf(const TimeRow &row, const kvc_device_info &device) {
   Json json = jsonOf(row.head, device);
   json["us_per_step"] = asJson(row.measured.stepUs);

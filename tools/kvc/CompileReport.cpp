@@ -92,7 +92,7 @@ std::map<std::string, uint64_t> functionSizes(std::string_view object) {
   return sizes;
 }
 
-std::string_view bytesOf(const kvc_artifact &artifact) {
+std::string_view textOf(const kvc_artifact &artifact) {
   return {static_cast<const char *>(artifact.data), artifact.size};
 }
 
@@ -113,10 +113,10 @@ Json kernelsOf(const CompileResult &result) {
   std::map<std::string, uint64_t> sizes;
   for (const kvc_artifact &artifact : result.list()) {
     if (artifact.kind == KVC_EMIT_OBJ)
-      sizes = functionSizes(bytesOf(artifact));
+      sizes = functionSizes(textOf(artifact));
     if (artifact.kind != KVC_EMIT_MANIFEST)
       continue;
-    const Json manifest = parseJson(bytesOf(artifact));
+    const Json manifest = parseJson(textOf(artifact));
     for (Json kernel : manifest["kernels"]) {
       kernel.erase("parameters");
       kernels.push_back(std::move(kernel));

@@ -12,7 +12,7 @@
 
 using namespace kvc;
 
-using Kind = sim::Finding::Kind;
+using FindingKind = sim::Finding::Kind;
 
 namespace {
 
@@ -22,12 +22,12 @@ struct Check {
 };
 
 constexpr Check kChecks[] = {
-    {"race", {Kind::Race}},
-    {"init", {Kind::Init}},
-    {"bounds", {Kind::Bounds, Kind::Align, Kind::Free}},
-    {"sync", {Kind::Sync}},
-    {"async", {Kind::Async}},
-    {"fma", {Kind::Fma}},
+    {"race", {FindingKind::Race}},
+    {"init", {FindingKind::Init}},
+    {"bounds", {FindingKind::Bounds, FindingKind::Align, FindingKind::Free}},
+    {"sync", {FindingKind::Sync}},
+    {"async", {FindingKind::Async}},
+    {"fma", {FindingKind::Fma}},
 };
 
 } // namespace
@@ -56,7 +56,8 @@ SimWatch::SimWatch(const SimWatchOptions &options)
   if (options.counts || options.listing)
     all.add(counter);
   // The machine finds the others by itself.
-  hasChecker = tells(Kind::Race) || tells(Kind::Init) || tells(Kind::Async);
+  hasChecker = tells(FindingKind::Race) || tells(FindingKind::Init) ||
+               tells(FindingKind::Async);
   if (hasChecker)
     all.add(checker);
   if (!options.ptxas.empty())
@@ -92,8 +93,8 @@ std::string SimWatch::text(std::string_view kernel) const {
     text += "\n" + sim::countsAsText(counter.counts(), ptxas(kernel));
   if (options.listing)
     text += "\n" + sim::annotatedListing(counter.counts());
-  const bool isAsked = tells(Kind::Bounds) || tells(Kind::Sync) ||
-                       tells(Kind::Fma) || hasChecker;
+  const bool isAsked = tells(FindingKind::Bounds) || tells(FindingKind::Sync) ||
+                       tells(FindingKind::Fma) || hasChecker;
   if (isAsked || findings() > 0)
     text += "\n" + findingsText() + std::to_string(findings()) +
             (findings() == 1 ? " finding\n" : " findings\n");

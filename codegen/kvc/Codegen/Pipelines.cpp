@@ -272,7 +272,7 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef summary,
   };
   registerPassPipeline(
       name, summary, build,
-      [](llvm::function_ref<void(const detail::PassOptions &)> visit) {
+      [](llvm::function_ref<void(const mlir::detail::PassOptions &)> visit) {
         visit(HostPipelineOptions());
       });
 }

@@ -8,17 +8,15 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace llvm;
-
 namespace kvc {
 
-SmallVector<Piece, 2> piecesOf(const spec::Spec &spec) {
-  SmallVector<Piece, 2> pieces;
+llvm::SmallVector<Piece, 2> piecesOf(const spec::Spec &spec) {
+  llvm::SmallVector<Piece, 2> pieces;
   std::optional<std::array<int64_t, 2>> range = spec.attention.valueIsKey;
   spec::Tensor tensor = range ? spec::Tensor::Key : spec::Tensor::Value;
   int64_t begin = range ? (*range)[0] : 0,
           end = range ? (*range)[1] : spec.attention.valueDim;
-  for (auto [i, part] : enumerate(spec::schemeOf(spec, tensor)->parts)) {
+  for (auto [i, part] : llvm::enumerate(spec::schemeOf(spec, tensor)->parts)) {
     int64_t first = std::max(begin, part.begin), last = std::min(end, part.end);
     if (first < last)
       pieces.push_back({tensor, unsigned(i), first - part.begin, last - first,
@@ -27,9 +25,9 @@ SmallVector<Piece, 2> piecesOf(const spec::Spec &spec) {
   return pieces;
 }
 
-SmallVector<KeyRun, 2> keyRunsOf(const spec::Spec &spec) {
-  SmallVector<KeyRun, 2> runs;
-  for (auto [i, part] : enumerate(spec.key.parts)) {
+llvm::SmallVector<KeyRun, 2> keyRunsOf(const spec::Spec &spec) {
+  llvm::SmallVector<KeyRun, 2> runs;
+  for (auto [i, part] : llvm::enumerate(spec.key.parts)) {
     bool isRoped = spec.key.rope && spec.key.rope->offset < part.end &&
                    part.begin < spec.key.rope->offset + spec.key.rope->dims;
     auto number = unsigned(i);

@@ -22,10 +22,6 @@ using namespace kvc;
 
 namespace {
 
-std::string messageOf(llvm::Error error) {
-  return llvm::toString(std::move(error));
-}
-
 /// args: {const float *x, float *y, i64 n}; y[i] += x[i] for 16 elements a
 /// step.
 constexpr const char *kAddKernel = R"mlir(
@@ -107,19 +103,19 @@ protected:
   std::string failure(llvm::StringRef text, llvm::StringRef target) {
     llvm::Expected<Emitter> emitter = prepare(text, target);
     if (!emitter)
-      return messageOf(emitter.takeError());
+      return llvm::toString(emitter.takeError());
     auto object = emitter->emitObject();
-    return object ? "no failure" : messageOf(object.takeError());
+    return object ? "no failure" : llvm::toString(object.takeError());
   }
 
   std::unique_ptr<LoadedModule> load(llvm::StringRef text,
                                      llvm::StringRef target) {
     llvm::Expected<Emitter> emitter = prepare(text, target);
-    EXPECT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
+    EXPECT_TRUE(bool(emitter)) << llvm::toString(emitter.takeError());
     auto object = emitter->emitObject();
-    EXPECT_TRUE(bool(object)) << messageOf(object.takeError());
+    EXPECT_TRUE(bool(object)) << llvm::toString(object.takeError());
     auto loaded = LoadedModule::load(*object, /*asan=*/false);
-    EXPECT_TRUE(bool(loaded)) << messageOf(loaded.takeError());
+    EXPECT_TRUE(bool(loaded)) << llvm::toString(loaded.takeError());
     return std::move(*loaded);
   }
 
@@ -178,9 +174,9 @@ TEST_F(Emit, UsesTheRegistersOfTheLevel) {
                                     std::tuple{"x86-64-v3", "%ymm", "%zmm"},
                                     std::tuple{"x86-64-v4", "%zmm", "%xmm"}}) {
     llvm::Expected<Emitter> emitter = prepare(kAddKernel, name);
-    ASSERT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
+    ASSERT_TRUE(bool(emitter)) << llvm::toString(emitter.takeError());
     auto text = emitter->emitAssembly();
-    ASSERT_TRUE(bool(text)) << messageOf(text.takeError());
+    ASSERT_TRUE(bool(text)) << llvm::toString(text.takeError());
     EXPECT_NE(text->find(used), std::string::npos) << name;
     EXPECT_EQ(text->find(unused), std::string::npos) << name;
     EXPECT_NE(text->find("kvc_module_my_spec_"), std::string::npos);
@@ -189,7 +185,7 @@ TEST_F(Emit, UsesTheRegistersOfTheLevel) {
 
 TEST_F(Emit, PrintingLeavesTheModuleAlone) {
   llvm::Expected<Emitter> emitter = prepare(kAddKernel, "x86-64-v3");
-  ASSERT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
+  ASSERT_TRUE(bool(emitter)) << llvm::toString(emitter.takeError());
   std::string before = emitter->printIR();
   EXPECT_NE(before.find("define internal void @kvc_add"), std::string::npos)
       << before;
@@ -200,7 +196,7 @@ TEST_F(Emit, PrintingLeavesTheModuleAlone) {
 TEST_F(Emit, AsanInstruments) {
   llvm::Expected<Emitter> emitter =
       prepare(kAddKernel, "x86-64-v3", /*asan=*/true);
-  ASSERT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
+  ASSERT_TRUE(bool(emitter)) << llvm::toString(emitter.takeError());
   // Every byte of 16 floats, not the first and the last. (The store goes where
   // a load has been checked.)
   std::string text = emitter->printIR();
@@ -213,7 +209,7 @@ TEST_F(Emit, AsanInstruments) {
 TEST_F(Emit, AsanInstrumentsFrames) {
   llvm::Expected<Emitter> emitter =
       prepare(kFrameKernel, "x86-64-v3", /*asan=*/true);
-  ASSERT_TRUE(bool(emitter)) << messageOf(emitter.takeError());
+  ASSERT_TRUE(bool(emitter)) << llvm::toString(emitter.takeError());
   // What AddressSanitizer writes at the start of a frame with red zones.
   EXPECT_NE(emitter->printIR().find("store i64 1102416563,"), std::string::npos)
       << emitter->printIR();
@@ -301,7 +297,7 @@ TEST_F(Emit, RefusesAModuleWithoutKernels) {
 TEST(LoadedModule, RefusesBytesThatAreNoObject) {
   auto loaded = LoadedModule::load(std::string(100, 'x'), /*asan=*/false);
   ASSERT_FALSE(bool(loaded));
-  EXPECT_FALSE(messageOf(loaded.takeError()).empty());
+  EXPECT_FALSE(llvm::toString(loaded.takeError()).empty());
 }
 
 } // namespace

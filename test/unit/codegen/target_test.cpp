@@ -13,18 +13,14 @@ using namespace kvc;
 
 namespace {
 
-std::string messageOf(llvm::Error error) {
-  return llvm::toString(std::move(error));
-}
-
 TEST(Target, EveryNameParsesAndHasACodeGenerator) {
   for (const TargetName &each : targetNames()) {
     llvm::StringRef name = each.name;
     llvm::Expected<Target> target = parseTarget(name);
-    ASSERT_TRUE(bool(target)) << messageOf(target.takeError());
+    ASSERT_TRUE(bool(target)) << llvm::toString(target.takeError());
     EXPECT_EQ(target->vectorBits % 128, 0u);
     auto machine = createTargetMachine(*target);
-    ASSERT_TRUE(bool(machine)) << messageOf(machine.takeError());
+    ASSERT_TRUE(bool(machine)) << llvm::toString(machine.takeError());
     EXPECT_TRUE((*machine)->getTargetTriple().isArch64Bit());
   }
 }
@@ -70,7 +66,7 @@ TEST(Target, HostIsALevelThatRunsHere) {
   EXPECT_NE(host.name, "host");
   EXPECT_FALSE(host.tuneCPU.empty());
   llvm::Error error = checkRunsHere(host);
-  EXPECT_FALSE(bool(error)) << messageOf(std::move(error));
+  EXPECT_FALSE(bool(error)) << llvm::toString(std::move(error));
   // The same kernels as those of the level's own name.
   Target level = *parseTarget(host.name);
   EXPECT_EQ(host.cpu, level.cpu);
@@ -82,7 +78,7 @@ TEST(Target, UnknownNameListsTheValidOnes) {
                                "sm_79", "x86-64-v4+vnni "}) {
     llvm::Expected<Target> target = parseTarget(name);
     ASSERT_FALSE(bool(target)) << name.str();
-    std::string message = messageOf(target.takeError());
+    std::string message = llvm::toString(target.takeError());
     EXPECT_NE(
         message.find(
             "host, x86-64, x86-64-v3, x86-64-v4, x86-64-v4+vnni, portable, "

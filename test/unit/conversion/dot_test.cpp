@@ -20,7 +20,6 @@
 
 using namespace kvc;
 using namespace kvc::test;
-using layout::RegionKind;
 using spec::Tensor;
 
 namespace {
@@ -178,7 +177,7 @@ struct DotData {
     for (int64_t h = 0; h < 2; ++h)
       for (int64_t t = 0; t < c.firstToken() + c.valid; ++t)
         for (int64_t ch = 0; ch < c.channels; ++ch)
-          cache.set(c.tensor, RegionKind::Codes, t, h, ch,
+          cache.set(c.tensor, layout::RegionKind::Codes, t, h, ch,
                     c.isRaw() ? toBits(codec.raw, normal())
                               : randomCode(c, random));
     int64_t most =
@@ -209,8 +208,9 @@ struct DotData {
 
 private:
   double stored(const DotCase &c, int64_t t, int64_t ch) const {
-    uint32_t bits = cache.get(c.tensor, RegionKind::Codes, c.firstToken() + t,
-                              /*h=*/1, c.firstChannel + ch);
+    uint32_t bits =
+        cache.get(c.tensor, layout::RegionKind::Codes, c.firstToken() + t,
+                  /*h=*/1, c.firstChannel + ch);
     if (c.isRaw())
       return fromBits(spec::schemeOf(cache.spec, c.tensor)->parts[0].codec.raw,
                       bits);
@@ -242,7 +242,8 @@ std::string kernelText(const DotCase &c, const TestCache &cache) {
          ", %h: index, %t: index, %n: index, %c: index) KERNEL {\n" +
          "  %x = kvk.load %cache[%h, %t] valid %n channels %c {tensor = "
          "#kvc.tensor<" +
-         tensor + ">, storage = " + cache.storage(c.tensor, RegionKind::Codes) +
+         tensor +
+         ">, storage = " + cache.storage(c.tensor, layout::RegionKind::Codes) +
          ", page = " + n(cache.page(c.tensor)) + " : i64} : " + cache.type() +
          " to !kvk.tile<" + extents + stored + dims +
          "\n  %y = kvk.widen %x {" + decoding + "} : !kvk.tile<" + extents +

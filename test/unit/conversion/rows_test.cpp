@@ -10,7 +10,6 @@
 
 using namespace kvc;
 using namespace kvc::test;
-using layout::RegionKind;
 using spec::Tensor;
 
 namespace {
@@ -92,7 +91,7 @@ std::vector<Kernel> rowKernels(const RowCase &c, size_t i,
   std::string attributes =
       std::string("{tensor = #kvc.tensor<") +
       (c.tensor == Tensor::Key ? "key" : "value") +
-      ">, storage = " + cache.storage(c.tensor, RegionKind::Codes) +
+      ">, storage = " + cache.storage(c.tensor, layout::RegionKind::Codes) +
       ", page = " + num(cache.page(c.tensor)) + " : i64}";
   std::string begin = "func.func @KERNEL(%cache: " + cache.type() +
                       ", %row: " + memref +
@@ -130,7 +129,7 @@ TEST(Rows, LoadAndStoreInEveryOrder) {
       std::mt19937 random{unsigned(i)};
       unsigned width =
           layout::pageLayout(cache.spec, c.tensor, layout::TargetFamily::Host)
-              .region(RegionKind::Codes)
+              .region(layout::RegionKind::Codes)
               .storage.width;
       size_t size = std::max<size_t>(1, width / 8);
       uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
@@ -139,8 +138,8 @@ TEST(Rows, LoadAndStoreInEveryOrder) {
         std::vector<uint8_t> row;
         for (int64_t k = 0; k < c.slice(); ++k) {
           uint32_t bits = uint32_t(random()) & mask;
-          expected.set(c.tensor, RegionKind::Codes, t, 1, c.firstChannel + k,
-                       bits);
+          expected.set(c.tensor, layout::RegionKind::Codes, t, 1,
+                       c.firstChannel + k, bits);
           const auto *bytes = reinterpret_cast<const uint8_t *>(&bits);
           row.insert(row.end(), bytes, bytes + size);
         }
@@ -164,13 +163,14 @@ TEST(Rows, LoadAndStoreInEveryOrder) {
 
 /// Kernels one<i> (store and load a token's value) and many<i> (64 tokens).
 std::vector<Kernel> metaKernels(const RowCase &c, size_t i,
-                                const TestCache &cache, RegionKind kind) {
-  std::string attributes = std::string("{tensor = #kvc.tensor<") +
-                           (c.tensor == Tensor::Key ? "key" : "value") +
-                           ">, kind = #kvk.meta<" +
-                           (kind == RegionKind::Scales ? "scale" : "zero") +
-                           ">, storage = " + cache.storage(c.tensor, kind) +
-                           ", page = " + num(cache.page(c.tensor)) + " : i64}";
+                                const TestCache &cache,
+                                layout::RegionKind kind) {
+  std::string attributes =
+      std::string("{tensor = #kvc.tensor<") +
+      (c.tensor == Tensor::Key ? "key" : "value") + ">, kind = #kvk.meta<" +
+      (kind == layout::RegionKind::Scales ? "scale" : "zero") +
+      ">, storage = " + cache.storage(c.tensor, kind) +
+      ", page = " + num(cache.page(c.tensor)) + " : i64}";
   std::string begin =
       "func.func @KERNEL(%cache: " + cache.type() +
       ", %x: memref<64xf32>, %h: index, %t: index, %b: index, %n: index) "
@@ -195,7 +195,7 @@ TEST(Rows, Metadata) {
   std::vector<std::unique_ptr<TestCache>> caches;
   std::vector<Kernel> kernels;
   auto kindOf = [](size_t i) {
-    return i % 2 ? RegionKind::Zeros : RegionKind::Scales;
+    return i % 2 ? layout::RegionKind::Zeros : layout::RegionKind::Scales;
   };
   for (size_t i = 0; i < kCases.size(); ++i) {
     caches.push_back(std::make_unique<TestCache>(kCases[i].json(), kTokens,
@@ -213,7 +213,7 @@ TEST(Rows, Metadata) {
         continue;
       SCOPED_TRACE(target + " " + c.str());
       TestCache &cache = *caches[i];
-      RegionKind kind = kindOf(i);
+      layout::RegionKind kind = kindOf(i);
       spec::DType dtype =
           spec::schemeOf(cache.spec, c.tensor)->parts[0].scale->dtype;
       int64_t block = c.blocks() - 1;

@@ -11,11 +11,11 @@ using namespace kvc::test;
 
 namespace {
 
-const std::string kRegisters =
+const std::string kControlRegisters =
     ".reg .b32 %r<32>; .reg .b64 %rd<8>; .reg .pred %p<8>;\n";
 
 Program programOf(const std::string &body) {
-  return decoded(header() + kernel(kRegisters + body));
+  return decoded(header() + kernel(kControlRegisters + body));
 }
 
 const Block &blockAt(const Program &program, size_t instruction) {
@@ -141,11 +141,12 @@ const std::string kSquare =
     "st.param.b32 [out], %r1; ret; }\n";
 
 TEST(ControlTest, CallsHandOverParameters) {
-  const Program program = decoded(
-      header() + kSquare +
-      kernel(kRegisters + "{ .param .b32 x; .param .b32 y; st.param.b32 [x], "
-                          "%r0;\ncall.uni (y), square, (x);\n"
-                          "ld.param.b32 %r1, [y]; }"));
+  const Program program =
+      decoded(header() + kSquare +
+              kernel(kControlRegisters +
+                     "{ .param .b32 x; .param .b32 y; st.param.b32 [x], "
+                     "%r0;\ncall.uni (y), square, (x);\n"
+                     "ld.param.b32 %r1, [y]; }"));
   ASSERT_EQ(program.functions.size(), 2u);
   ASSERT_EQ(program.calls.size(), 1u);
   const ProgramFunction &square = program.functions[1];
@@ -181,9 +182,10 @@ TEST(ControlTest, FunctionsHaveRowsOfTheirOwn) {
       ".func (.reg .b32 o) inner(.reg .b32 i) { add.s32 o, i, 1; ret; }\n"
       ".func (.reg .b32 o) outer(.reg .b32 i) { call (o), inner, (i); ret; "
       "}\n" +
-      kernel(kRegisters + "mov.b32 %r0, 1; call (%r1), outer, (%r0);\n"
-                          "call (%r2), inner, (5);\n"
-                          "st.global.b32 [0], %r0; st.global.b32 [0], %r2;"));
+      kernel(kControlRegisters +
+             "mov.b32 %r0, 1; call (%r1), outer, (%r0);\n"
+             "call (%r2), inner, (5);\n"
+             "st.global.b32 [0], %r0; st.global.b32 [0], %r2;"));
   ASSERT_EQ(program.functions.size(), 3u);
   // Callers' rows end where those of the functions that they call begin.
   uint32_t end[3] = {0, 0, 0}, begin[3] = {~0u, ~0u, ~0u};
@@ -211,9 +213,10 @@ TEST(ControlTest, TheMachinesOwnFunctions) {
       ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
       ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, "
       ".param .b64 d, .param .b64 e);\n" +
-      kernel(kRegisters + "{ .param .b64 a; .param .b64 b; .param .b32 r;\n"
-                          "call.uni (r), vprintf, (a, b); }\n"
-                          "call __assertfail, (%rd0, %rd1, %r0, %rd2, 1);"));
+      kernel(kControlRegisters +
+             "{ .param .b64 a; .param .b64 b; .param .b32 r;\n"
+             "call.uni (r), vprintf, (a, b); }\n"
+             "call __assertfail, (%rd0, %rd1, %r0, %rd2, 1);"));
   ASSERT_EQ(program.calls.size(), 2u);
   EXPECT_EQ(program.calls[0].builtin, Builtin::Vprintf);
   EXPECT_EQ(program.calls[0].function, kNowhere);
@@ -226,13 +229,13 @@ TEST(ControlTest, CallsThroughPointers) {
       ".func f(.param .b32 a) { ret; }\n.func g(.param .b32 a) { trap; }\n"
       ".func h(.param .b64 a) { ret; }\n.func other(.param .b32 a) { exit; }\n"
       ".global .u64 table[2] = {f, h};\n";
-  const Program program =
-      decoded(header() + two +
-              kernel(kRegisters + "mov.u64 %rd0, g;\n"
-                                  "P: .callprototype _ (.param .b32 _);\n"
-                                  "T: .calltargets other, g;\n"
-                                  "{ .param .b32 x; call %rd0, (x), P; }\n"
-                                  "{ .param .b32 x; call %rd0, (x), T; }"));
+  const Program program = decoded(
+      header() + two +
+      kernel(kControlRegisters + "mov.u64 %rd0, g;\n"
+                                 "P: .callprototype _ (.param .b32 _);\n"
+                                 "T: .calltargets other, g;\n"
+                                 "{ .param .b32 x; call %rd0, (x), P; }\n"
+                                 "{ .param .b32 x; call %rd0, (x), T; }"));
   ASSERT_EQ(program.calls.size(), 2u);
   std::vector<std::string_view> names;
   for (const CallSite &site : program.calls) {

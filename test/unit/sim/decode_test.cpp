@@ -15,7 +15,7 @@ using namespace kvc::test;
 namespace {
 
 /// Registers that most tests need.
-const std::string kRegisters =
+const std::string kDecodeRegisters =
     ".reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;\n"
     ".reg .f64 %fd<4>; .reg .pred %p<4>; .reg .v4 .b32 v; .reg .v2 .f32 w;\n";
 
@@ -23,10 +23,10 @@ const std::string kRegisters =
 std::string slotsOf(const std::string &instruction,
                     std::string_view version = "8.0",
                     std::string_view target = "sm_90") {
-  const Program program =
-      decoded(header(version, target) +
-              ".global .align 8 .b32 g[4];\n.shared .b32 s[4];\n" +
-              kernel(kRegisters + instruction, ".param .b32 a, .param .b64 b"));
+  const Program program = decoded(
+      header(version, target) +
+      ".global .align 8 .b32 g[4];\n.shared .b32 s[4];\n" +
+      kernel(kDecodeRegisters + instruction, ".param .b32 a, .param .b64 b"));
   return program.code.empty() ? "" : slotsText(program, 0);
 }
 
@@ -108,10 +108,10 @@ TEST(DecodeTest, WhatIsLeftOutHasItsPlace) {
 }
 
 TEST(DecodeTest, TheCarryFlagIsAPredicate) {
-  const Program program =
-      decoded(header() + kernel(kRegisters + "add.cc.u32 %r0, %r1, %r2;\n"
-                                             "addc.cc.u32 %r3, %r4, %r5;\n"
-                                             "madc.hi.u32 %r6, %r0, %r1, 0;"));
+  const Program program = decoded(
+      header() + kernel(kDecodeRegisters + "add.cc.u32 %r0, %r1, %r2;\n"
+                                           "addc.cc.u32 %r3, %r4, %r5;\n"
+                                           "madc.hi.u32 %r6, %r0, %r1, 0;"));
   EXPECT_EQ(slotsText(program, 0), "*%r0 %r1 %r2 *the carry flag");
   EXPECT_EQ(slotsText(program, 1),
             "*%r3 %r4 %r5 *the carry flag the carry flag");
@@ -139,13 +139,13 @@ TEST(DecodeTest, NarrowAndWideRegisters) {
 }
 
 TEST(DecodeTest, SpecialRegistersAreRows) {
-  const Program program =
-      decoded(header() + kernel(kRegisters + "mov.u32 %r0, %tid.x;\n"
-                                             "mov.u64 %rd0, %clock64;\n"
-                                             "mov.b32 %r1, %tid.x;\n"
-                                             "cvt.u64.u32 %rd1, %ctaid.y;\n"
-                                             "mov.u16 %h0, %ntid.z;\n"
-                                             "add.u32 %r0, %r0, %r1;"));
+  const Program program = decoded(
+      header() + kernel(kDecodeRegisters + "mov.u32 %r0, %tid.x;\n"
+                                           "mov.u64 %rd0, %clock64;\n"
+                                           "mov.b32 %r1, %tid.x;\n"
+                                           "cvt.u64.u32 %rd1, %ctaid.y;\n"
+                                           "mov.u16 %h0, %ntid.z;\n"
+                                           "add.u32 %r0, %r0, %r1;"));
   ASSERT_EQ(program.specials.size(), 4u);
   EXPECT_EQ(program.specials[0].id, SpecialRegister::Tid);
   EXPECT_EQ(program.specials[0].component, 0u);
@@ -181,18 +181,18 @@ TEST(DecodeTest, SpacesOfAddresses) {
       header() +
       ".global .b32 g; .const .b32 c[2]; .shared .b32 s; .extern .shared .b8 "
       "d[];\n" +
-      kernel(kRegisters + ".local .b32 l; .param .b32 q;\n"
-                          "ld.global.b32 %r0, [%rd0];\n"
-                          "ld.b32 %r0, [%rd0];\n"
-                          "ld.b32 %r0, [s];\n"
-                          "ld.const.b32 %r0, [c+4];\n"
-                          "ld.local.b32 %r0, [l];\n"
-                          "ld.param.b32 %r0, [a];\n"
-                          "ld.param.b32 %r0, [%rd0];\n"
-                          "st.param.b32 [q], %r0;\n"
-                          "ld.shared.b32 %r0, [d];\n"
-                          "st.param.b32 [%rd0], %r0;\n"
-                          "add.s32 %r0, %r0, 1;",
+      kernel(kDecodeRegisters + ".local .b32 l; .param .b32 q;\n"
+                                "ld.global.b32 %r0, [%rd0];\n"
+                                "ld.b32 %r0, [%rd0];\n"
+                                "ld.b32 %r0, [s];\n"
+                                "ld.const.b32 %r0, [c+4];\n"
+                                "ld.local.b32 %r0, [l];\n"
+                                "ld.param.b32 %r0, [a];\n"
+                                "ld.param.b32 %r0, [%rd0];\n"
+                                "st.param.b32 [q], %r0;\n"
+                                "ld.shared.b32 %r0, [d];\n"
+                                "st.param.b32 [%rd0], %r0;\n"
+                                "add.s32 %r0, %r0, 1;",
              ".param .b32 a"));
   const MemorySpace spaces[] = {
       MemorySpace::Global, MemorySpace::Generic, MemorySpace::Shared,
@@ -204,9 +204,9 @@ TEST(DecodeTest, SpacesOfAddresses) {
 }
 
 TEST(DecodeTest, GlobalAddressesWaitForTheLoader) {
-  const Program program =
-      decoded(header() + ".global .b32 g[4]; .func f() { ret; }\n" +
-              kernel(kRegisters + "mov.u64 %rd0, g+4;\nmov.u64 %rd1, f;"));
+  const Program program = decoded(
+      header() + ".global .b32 g[4]; .func f() { ret; }\n" +
+      kernel(kDecodeRegisters + "mov.u64 %rd0, g+4;\nmov.u64 %rd1, f;"));
   ASSERT_EQ(program.constants.size(), 2u);
   EXPECT_EQ(program.constants[0].kind, ConstantRow::Kind::Global);
   EXPECT_EQ(program.constants[0].index, 0u);
@@ -219,10 +219,10 @@ TEST(DecodeTest, GlobalAddressesWaitForTheLoader) {
 
 TEST(DecodeTest, ConstantsArePooled) {
   const Program program =
-      decoded(header() + kernel(kRegisters + "add.s32 %r0, %r0, 1;\n"
-                                             "add.u32 %r1, %r1, 1;\n"
-                                             "add.s64 %rd0, %rd0, 1;\n"
-                                             "add.s64 %rd0, %rd0, -1;"));
+      decoded(header() + kernel(kDecodeRegisters + "add.s32 %r0, %r0, 1;\n"
+                                                   "add.u32 %r1, %r1, 1;\n"
+                                                   "add.s64 %rd0, %rd0, 1;\n"
+                                                   "add.s64 %rd0, %rd0, -1;"));
   EXPECT_EQ(program.constants.size(), 3u);
   EXPECT_EQ(program.constantRows, 5u);
   EXPECT_EQ(program.slotsOf(program.code[0])[2],
@@ -234,9 +234,10 @@ TEST(DecodeTest, SharedMemoryIsLaidOut) {
       header() +
       ".shared .align 16 .b8 a[5]; .shared .b64 b; .shared .b8 unused[99];\n"
       ".extern .shared .align 32 .b8 d[]; .extern .shared .b32 e[];\n" +
-      kernel(kRegisters + ".shared .b16 c;\nmov.u32 %r0, a;\nmov.u32 %r1, b;\n"
-                          "mov.u32 %r2, c+2;\nmov.u32 %r3, d;\n"
-                          "mov.u32 %r4, e+8;\nmov.u32 %r5, a+1;"));
+      kernel(kDecodeRegisters +
+             ".shared .b16 c;\nmov.u32 %r0, a;\nmov.u32 %r1, b;\n"
+             "mov.u32 %r2, c+2;\nmov.u32 %r3, d;\n"
+             "mov.u32 %r4, e+8;\nmov.u32 %r5, a+1;"));
   EXPECT_EQ(program.sharedBytes, 18u);
   EXPECT_EQ(program.dynamicSharedOffset, 32u);
   const char *slots[] = {"*%r0 #0",  "*%r1 #8",  "*%r2 #12",
@@ -251,12 +252,13 @@ TEST(DecodeTest, SharedMemoryIsLaidOut) {
 }
 
 TEST(DecodeTest, ParametersAndLocalMemoryAreLaidOut) {
-  const Program program = decoded(
-      header() + kernel(kRegisters + ".local .align 8 .b8 l[12];\n"
-                                     "{ .local .b64 m; mov.u64 %rd0, m; }\n"
-                                     "mov.u64 %rd1, l;",
-                        ".param .b8 a, .param .align 8 .b8 b[5], .param .b16 "
-                        "c"));
+  const Program program =
+      decoded(header() +
+              kernel(kDecodeRegisters + ".local .align 8 .b8 l[12];\n"
+                                        "{ .local .b64 m; mov.u64 %rd0, m; }\n"
+                                        "mov.u64 %rd1, l;",
+                     ".param .b8 a, .param .align 8 .b8 b[5], .param .b16 "
+                     "c"));
   EXPECT_EQ(program.paramBytes, 16u);
   EXPECT_EQ(program.localBytes, 32u);
   EXPECT_EQ(slotsText(program, 0), "*%rd0 #10");

@@ -20,6 +20,9 @@ namespace kvc {
 /// and c for channels, however they are cut and called.
 WarpTile inPage(const WarpTile &tile, Type type);
 
+/// Of one access of a lane.
+inline constexpr int64_t kMostAccessBits = 128;
+
 class CacheRuns {
 public:
   /// `tile` has the names of `storage`; an access has at most `mostBits`.

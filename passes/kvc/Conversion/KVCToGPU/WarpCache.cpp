@@ -21,8 +21,6 @@ namespace kvc {
 
 namespace {
 
-constexpr int64_t kMostBits = 128; ///< Of one access of a lane.
-
 /// Tensor, part, first token and head of any op on a cache.
 struct CacheAccess {
   Value cache, kvHead, token, valid;
@@ -328,7 +326,7 @@ LogicalResult WarpLowering::storeField(StoreCodesOp op, Value source,
   PagePlaces places(b, *lanes, region(op, kind), tile, get(access.token),
                     Value(), tokensOf(type), access.unaligned, 'c');
   const layout::Storage &storage = regionOf(pages, access, kind).storage;
-  CacheRuns runs(tile, storage, kMostBits);
+  CacheRuns runs(tile, storage, kMostAccessBits);
   if (runs.length() * width % 8 != 0)
     runs = CacheRuns(tile, storage, std::numeric_limits<int32_t>::max());
   // Codes that share bytes with none but each other: those of a run, or of a
@@ -442,7 +440,7 @@ WarpLowering::Result WarpLowering::lowerLoadMeta(Operation *op,
                             isAligned ? bits / 8 : 1));
     }
   } else {
-    CacheRuns runs(tile, storage, isInPage ? kMostBits : bits);
+    CacheRuns runs(tile, storage, isInPage ? kMostAccessBits : bits);
     if (!llvm::has_single_bit(uint64_t(runs.length())))
       runs = CacheRuns(tile, storage, bits);
     for (int64_t run = 0; run < runs.size(); ++run) {

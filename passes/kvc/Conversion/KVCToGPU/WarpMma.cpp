@@ -20,7 +20,6 @@ using namespace mlir;
 namespace kvc {
 
 namespace {
-constexpr int64_t kMostBits = 128; ///< Of one access of a lane.
 constexpr int64_t kWordBits = 32;
 } // namespace
 
@@ -46,7 +45,7 @@ struct OperandWords {
 
   explicit OperandWords(kvk::LoadOp op, const WarpTile &operand)
       : tile(inPage(operand, op.getType())),
-        runs(tile, op.getStorageAttr().getStorage(), kMostBits),
+        runs(tile, op.getStorageAttr().getStorage(), kMostAccessBits),
         width(op.getStorageAttr().getWidth()), order(runs.order()) {
     if (runs.length() * width < kWordBits)
       return;

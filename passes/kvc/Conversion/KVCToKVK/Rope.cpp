@@ -24,7 +24,7 @@ namespace kvc {
 namespace {
 
 /// f32s of a 512-bit vector, as in Rotate.cpp.
-constexpr int64_t kMostLanes = 16;
+constexpr int64_t kMostPairs = 16;
 
 Value shuffled(OpBuilder &builder, Location loc, Value a, Value b,
                int64_t lanes, llvm::function_ref<int64_t(int64_t)> from) {
@@ -41,7 +41,7 @@ Value Converter::emitRope(RopeOp rope, Iteration &iteration) {
   Value channels = inIteration(iteration, rope.getSource());
   auto offset = static_cast<int64_t>(rope.getOffset()),
        pairs = static_cast<int64_t>(rope.getDims()) / 2;
-  int64_t lanes = std::gcd(pairs, kMostLanes);
+  int64_t lanes = std::gcd(pairs, kMostPairs);
   auto type = VectorType::get({lanes}, builder.getF32Type());
   SmallVector<float> frequencies = rope.getFrequencies();
 

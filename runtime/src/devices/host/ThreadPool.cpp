@@ -37,7 +37,12 @@ constexpr int32_t kMaxThreads = 1024;
 /// its time on the counter; each thread still comes back at least this often.
 constexpr int64_t kTakesPerThread = 16;
 
-struct Loop {
+} // namespace
+
+namespace kvc {
+
+/// One call of kvc_parallel_for; the pool has no more than one at a time.
+struct ParallelLoop {
   int64_t count, grain;
   void (*body)(void *ctx, int64_t index);
   void *ctx;
@@ -54,6 +59,10 @@ struct Loop {
     }
   }
 };
+
+} // namespace kvc
+
+namespace {
 
 /// A loop that a body starts runs in place: its pool is busy with the outer
 /// one.
@@ -84,7 +93,7 @@ private:
   std::mutex loops; ///< Held by the thread whose loop runs.
   std::mutex mutex; ///< Guards what follows.
   std::condition_variable wake, done;
-  Loop *open = nullptr;
+  ParallelLoop *open = nullptr;
   uint64_t generation = 0; ///< Of the open loop: a thread joins it once.
   int32_t working = 0;
   bool isStopping = false;
@@ -125,7 +134,7 @@ void kvc_thread_pool::serve() {
     if (isStopping)
       return;
     seen = generation;
-    Loop *loop = open;
+    ParallelLoop *loop = open;
     ++working;
     lock.unlock();
     loop->work();
@@ -143,8 +152,9 @@ void kvc_thread_pool::run(int64_t count, void (*body)(void *, int64_t),
     return;
   }
   std::lock_guard only(loops);
-  Loop loop{count, std::max<int64_t>(count / (size() * kTakesPerThread), 1),
-            body, ctx};
+  ParallelLoop loop{count,
+                    std::max<int64_t>(count / (size() * kTakesPerThread), 1),
+                    body, ctx};
   {
     std::lock_guard lock(mutex);
     open = &loop;

@@ -33,10 +33,10 @@ bool kvc::test::isVisible(const spec::Attention &attention, int64_t i,
 namespace {
 
 /// One (query, head) of one sequence.
-class Row {
+class QueryRow {
 public:
-  Row(const spec::Attention &attention, const AttentionArgs &args,
-      std::span<const double> k, Reference &reference)
+  QueryRow(const spec::Attention &attention, const AttentionArgs &args,
+           std::span<const double> k, Reference &reference)
       : attention(attention), args(args), k(k), reference(reference) {}
 
   void attend(size_t sequence, int64_t query, int64_t head) {
@@ -152,7 +152,7 @@ Reference kvc::test::attend(const spec::Attention &attention,
                         size_t((t * attention.kvHeads + h) * attention.headDim),
                         size_t(attention.headDim)));
 
-  Row row(attention, args, k, result);
+  QueryRow row(attention, args, k, result);
   for (size_t i = 0; i < batch; ++i)
     for (int64_t query = 0; query < args.cuQ[i + 1] - args.cuQ[i]; ++query)
       for (int64_t head = 0; head < attention.qHeads; ++head)

@@ -18,7 +18,7 @@
 
 using namespace kvc;
 using namespace kvc::test;
-using safetensors::DType;
+using FileType = safetensors::DType;
 
 //===----------------------------------------------------------------------===//
 // Building
@@ -61,7 +61,7 @@ public:
 
   /// Every element belongs to one token; those of tokens not shown become 0.
   template <typename T>
-  void add(const std::string &name, DType type, std::vector<int64_t> shape,
+  void add(const std::string &name, FileType type, std::vector<int64_t> shape,
            const std::vector<T> &values) {
     std::vector<T> visible = values;
     size_t perToken = data.tokens ? values.size() / size_t(data.tokens) : 0;
@@ -72,20 +72,21 @@ public:
   }
 
   template <typename T>
-  void addAsIs(const std::string &name, DType type, std::vector<int64_t> shape,
-               const std::vector<T> &values) {
+  void addAsIs(const std::string &name, FileType type,
+               std::vector<int64_t> shape, const std::vector<T> &values) {
     auto bytes = std::as_bytes(std::span(values));
     to.push_back({name, type, std::move(shape), {bytes.begin(), bytes.end()}});
   }
 
   void addRows() {
-    add(prefix, DType::F32, {data.tokens, data.heads, data.channels}, data.x);
+    add(prefix, FileType::F32, {data.tokens, data.heads, data.channels},
+        data.x);
   }
 
   void addScheme(const spec::Scheme &scheme) {
     if (scheme.isRaw())
       return;
-    add(prefix + "_raw", DType::U8, {data.tokens}, data.isRaw);
+    add(prefix + "_raw", FileType::U8, {data.tokens}, data.isRaw);
     for (size_t i = 0; i < scheme.parts.size(); ++i) {
       std::string name =
           prefix + (scheme.explicitParts ? std::to_string(i) : "");
@@ -101,15 +102,15 @@ private:
     auto shape = [&](int64_t last) {
       return std::vector<int64_t>{data.tokens, data.heads, last};
     };
-    add(name + "_codes", hasSignedCodes(scheme) ? DType::I8 : DType::U8,
+    add(name + "_codes", hasSignedCodes(scheme) ? FileType::I8 : FileType::U8,
         shape(part.channels), part.codes);
-    add(name + "_scale", DType::F32, shape(part.blocks), part.scale);
+    add(name + "_scale", FileType::F32, shape(part.blocks), part.scale);
     if (scheme.zero != spec::Zero::None)
-      add(name + "_zero", DType::F32, shape(part.blocks), part.zero);
+      add(name + "_zero", FileType::F32, shape(part.blocks), part.zero);
     if (scheme.outliers) {
-      add(name + "_outlier_index", DType::U16, shape(part.outliers),
+      add(name + "_outlier_index", FileType::U16, shape(part.outliers),
           part.outlierIndex);
-      add(name + "_outlier_value", DType::F16, shape(part.outliers),
+      add(name + "_outlier_value", FileType::F16, shape(part.outliers),
           part.outlierValue);
     }
   }
@@ -144,8 +145,8 @@ std::vector<DumpTensor> kvc::test::dumpTensors(const spec::Spec &spec,
       std::vector<uint8_t> records =
           packedRecords(spec, tensor, data, inputs.cuKv, stored);
       int64_t width = stored ? int64_t(records.size()) / stored : 0;
-      dumper.addAsIs(isKey ? "k_pages" : "v_pages", DType::U8, {stored, width},
-                     records);
+      dumper.addAsIs(isKey ? "k_pages" : "v_pages", FileType::U8,
+                     {stored, width}, records);
     }
   }
   return result;

@@ -13,7 +13,7 @@
 
 using namespace kvc;
 using namespace kvc::test;
-using safetensors::DType;
+using FileType = safetensors::DType;
 using safetensors::Error;
 using safetensors::File;
 
@@ -35,13 +35,13 @@ std::vector<float> kvc::test::floatsOf(const safetensors::Tensor &tensor) {
   std::vector<float> result;
   for (size_t i = 0; i < size_t(safetensors::elementsOf(tensor)); ++i)
     switch (tensor.dtype) {
-    case DType::F32:
+    case FileType::F32:
       result.push_back(elementAt<float>(tensor, i));
       break;
-    case DType::F16:
+    case FileType::F16:
       result.push_back(decode(kF16, elementAt<uint16_t>(tensor, i)));
       break;
-    case DType::BF16:
+    case FileType::BF16:
       result.push_back(decode(kBF16, elementAt<uint16_t>(tensor, i)));
       break;
     default:
@@ -54,16 +54,16 @@ std::vector<int64_t> kvc::test::integersOf(const safetensors::Tensor &tensor) {
   std::vector<int64_t> result;
   for (size_t i = 0; i < size_t(safetensors::elementsOf(tensor)); ++i)
     switch (tensor.dtype) {
-    case DType::U8:
+    case FileType::U8:
       result.push_back(elementAt<uint8_t>(tensor, i));
       break;
-    case DType::I8:
+    case FileType::I8:
       result.push_back(elementAt<int8_t>(tensor, i));
       break;
-    case DType::U16:
+    case FileType::U16:
       result.push_back(elementAt<uint16_t>(tensor, i));
       break;
-    case DType::I32:
+    case FileType::I32:
       result.push_back(elementAt<int32_t>(tensor, i));
       break;
     default:
@@ -173,8 +173,8 @@ safetensors::Expected<Inputs> kvc::test::loadInputs(const spec::Spec &spec,
   for (auto [name, into] : {std::pair("cu_seqlens_q", &inputs.cuQ),
                             std::pair("cu_seqlens_kv", &inputs.cuKv)}) {
     const safetensors::Tensor *tensor = file.find(name);
-    if (!tensor || tensor->dtype != DType::I32 || tensor->shape.size() != 1 ||
-        tensor->shape[0] < 1)
+    if (!tensor || tensor->dtype != FileType::I32 ||
+        tensor->shape.size() != 1 || tensor->shape[0] < 1)
       return missing(name);
     *into = integersOf(*tensor);
   }
@@ -190,7 +190,8 @@ safetensors::Expected<Inputs> kvc::test::loadInputs(const spec::Spec &spec,
   }
   for (const OptionalInput &input : optionalInputs(spec, inputs)) {
     const safetensors::Tensor *tensor = file.find(input.name);
-    if (!tensor || tensor->dtype != DType::F32 || tensor->shape != input.shape)
+    if (!tensor || tensor->dtype != FileType::F32 ||
+        tensor->shape != input.shape)
       return missing(input.name);
     *input.values = floatsOf(*tensor);
   }
@@ -203,7 +204,7 @@ std::optional<Error> kvc::test::saveInputs(const spec::Spec &spec,
   Inputs inputs = given;
   std::vector<std::vector<std::byte>> storage;
   std::vector<safetensors::Tensor> tensors;
-  auto add = [&](const std::string &name, DType type, Shape shape,
+  auto add = [&](const std::string &name, FileType type, Shape shape,
                  std::vector<std::byte> bytes) {
     storage.push_back(std::move(bytes));
     tensors.push_back({name, type, std::move(shape), storage.back()});
@@ -213,25 +214,25 @@ std::optional<Error> kvc::test::saveInputs(const spec::Spec &spec,
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   };
 
-  DType type = spec.io.query == spec::DType::F16    ? DType::F16
-               : spec.io.query == spec::DType::BF16 ? DType::BF16
-                                                    : DType::F32;
+  FileType type = spec.io.query == spec::DType::F16    ? FileType::F16
+                  : spec.io.query == spec::DType::BF16 ? FileType::BF16
+                                                       : FileType::F32;
   for (const MainInput &input : mainInputs(spec, inputs)) {
     std::vector<uint16_t> narrow;
-    if (type != DType::F32)
+    if (type != FileType::F32)
       for (float x : *input.values)
         narrow.push_back(uint16_t(encode(queryFormat(spec.io.query), x)));
     int64_t rows = *input.name == 'q' ? inputs.cuQ.back() : inputs.cuKv.back();
     add(input.name, type, {rows, input.heads, input.channels},
-        type == DType::F32 ? asBytes(*input.values) : asBytes(narrow));
+        type == FileType::F32 ? asBytes(*input.values) : asBytes(narrow));
   }
   for (auto [name, cu] : {std::pair("cu_seqlens_q", &inputs.cuQ),
                           std::pair("cu_seqlens_kv", &inputs.cuKv)}) {
     std::vector<int32_t> narrow(cu->begin(), cu->end());
-    add(name, DType::I32, {int64_t(narrow.size())}, asBytes(narrow));
+    add(name, FileType::I32, {int64_t(narrow.size())}, asBytes(narrow));
   }
   for (const OptionalInput &input : optionalInputs(spec, inputs))
-    add(input.name, DType::F32, input.shape, asBytes(*input.values));
+    add(input.name, FileType::F32, input.shape, asBytes(*input.values));
   return safetensors::write(path, tensors);
 }
 

@@ -42,7 +42,7 @@ bool isNarrow(Type type) {
 }
 
 /// Every form that PTX has, each with registers of the types' own size.
-std::vector<ConvertForm> allForms() {
+std::vector<ConvertForm> allConvertForms() {
   std::vector<Type> types(std::begin(kScalars), std::end(kScalars));
   types.insert(types.end(), std::begin(kPacked), std::end(kPacked));
   std::vector<ConvertForm> forms;
@@ -157,7 +157,7 @@ void checkAnyRow(const ConvertForm &form, int rounds) {
 }
 
 TEST(Convert, RowsAreWhatIntegersSay) {
-  for (ConvertForm form : allForms()) {
+  for (ConvertForm form : allConvertForms()) {
     checkAnyRow(form, 12);
     // Narrow values in wide registers, and in narrower ones.
     if (!isWide(form.to) && !isWide(form.from)) {

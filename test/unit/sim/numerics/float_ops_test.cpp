@@ -33,7 +33,7 @@ const Type kTypes[] = {Type::F16,    Type::F16x2, Type::BF16,
                        Type::BF16x2, Type::F32,   Type::F64};
 
 /// Every form that PTX has.
-std::vector<FloatForm> allForms() {
+std::vector<FloatForm> allFloatForms() {
   std::vector<FloatForm> forms;
   for (FloatOp op : kOps)
     for (Type type : kTypes)
@@ -122,7 +122,7 @@ void checkRow(const FloatForm &form, uint64_t seed, int rounds) {
 }
 
 TEST(FloatOps, RowsAreWhatIntegersSay) {
-  for (const FloatForm &form : allForms()) {
+  for (const FloatForm &form : allFloatForms()) {
     int rounds =
         form.rounding == Rounding::NearestEven ? fewerUnderAsan(300) : 20;
     if (form.type == Type::F64)

@@ -25,7 +25,7 @@ const Type kElements[] = {Type::F16,  Type::BF16, Type::TF32,
                           Type::E4M3, Type::E5M2, Type::S8,
                           Type::U8,   Type::S4,   Type::U4};
 
-std::vector<MmaForm> allForms() {
+std::vector<MmaForm> allMmaForms() {
   std::vector<MmaForm> forms;
   for (Type a : kElements)
     for (Type b : kElements)
@@ -53,7 +53,7 @@ bool isFp8(const MmaForm &form) {
 TEST(Mma, ExistsAsTheIsaSays) {
   // f16 2 * 2, bf16 2, tf32 2, fp8 2 * 2 * 2 * 2, 8 bits 2 * 2 * 2 * 2, 4 bits
   // as many.
-  EXPECT_EQ(allForms().size(), 4u + 2 + 2 + 16 + 16 + 16);
+  EXPECT_EQ(allMmaForms().size(), 4u + 2 + 2 + 16 + 16 + 16);
   EXPECT_TRUE(exists({.k = 4, .a = Type::TF32, .b = Type::TF32}));
   EXPECT_FALSE(exists({.k = 16, .a = Type::TF32, .b = Type::TF32}));
   EXPECT_FALSE(exists({.k = 16, .a = Type::F16, .b = Type::BF16}));
@@ -138,7 +138,7 @@ uint32_t expectedFused(const MmaForm &form, const TensorCore &core,
 
 // Every form on every device at every level: what one result at a time gives.
 TEST(Mma, KernelsGiveWhatSingleSumsGive) {
-  for (const MmaForm &form : allForms()) {
+  for (const MmaForm &form : allMmaForms()) {
     if (isInteger(form))
       continue;
     for (const TensorCore &core : tensorCores()) {
@@ -279,7 +279,7 @@ TEST(Mma, SpecialValues) {
 }
 
 TEST(Mma, ChainsAreChainsOfFma) {
-  for (const MmaForm &form : allForms()) {
+  for (const MmaForm &form : allMmaForms()) {
     if (isInteger(form))
       continue;
     for (SimdLevel level : levels()) {
@@ -314,7 +314,7 @@ TEST(Mma, ChainsAreChainsOfFma) {
 }
 
 TEST(Mma, IntegersAreExact) {
-  for (const MmaForm &form : allForms()) {
+  for (const MmaForm &form : allMmaForms()) {
     if (!isInteger(form))
       continue;
     const int bits = elementBits(form.a);

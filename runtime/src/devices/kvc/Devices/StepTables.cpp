@@ -15,10 +15,10 @@ using namespace kvc;
 namespace {
 
 /// What is added begins at multiples of it, sections too.
-constexpr int64_t kAlignment = 16;
+constexpr int64_t kTableAlignment = 16;
 
 constexpr int64_t aligned(int64_t bytes) {
-  return divideCeil(bytes, kAlignment) * kAlignment;
+  return divideCeil(bytes, kTableAlignment) * kTableAlignment;
 }
 
 } // namespace

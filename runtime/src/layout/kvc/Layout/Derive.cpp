@@ -13,7 +13,7 @@ namespace kvc::layout {
 
 namespace {
 
-struct Conversion {
+struct CodeConversion {
   CodeForm form;
   unsigned bits;
   ElementForm element;
@@ -23,7 +23,7 @@ struct Conversion {
 
 /// One line per conversion. Codes that become pairs of 16-bit elements lie 16
 /// bits apart, so that one mask of a (shifted) word gives the pair.
-constexpr Conversion kConversions[] = {
+constexpr CodeConversion kCodeConversions[] = {
     {CodeForm::Float, 32, ElementForm::Lane32, ""},
     {CodeForm::Float, 16, ElementForm::Lane32, ""},
     // Neighbouring bytes are widened together.
@@ -73,7 +73,7 @@ std::vector<Role> parseRoles(std::string_view text) {
 
 std::optional<std::vector<Role>> conversionRoles(CodeForm form, unsigned bits,
                                                  ElementForm element) {
-  for (const Conversion &row : kConversions)
+  for (const CodeConversion &row : kCodeConversions)
     if (row.form == form && row.bits == bits && row.element == element)
       return parseRoles(row.roles);
   return std::nullopt;

@@ -8,25 +8,23 @@
 
 using namespace kvc::spec;
 
-static std::string number(int64_t value) { return std::to_string(value); }
-
 bool kvc::spec::verifyAttention(const Attention &attention,
                                 const std::string &path, Diagnosis &diagnosis) {
   if (attention.qHeads % attention.kvHeads != 0)
     return diagnosis.fail(path + ".q_heads", "A2",
                           "q_heads, expected a multiple of kv_heads " +
-                              number(attention.kvHeads) + ", got " +
-                              number(attention.qHeads));
+                              std::to_string(attention.kvHeads) + ", got " +
+                              std::to_string(attention.qHeads));
   if (attention.group() > 128)
     return diagnosis.fail(
         path + ".q_heads", "A3",
         "q_heads / kv_heads, expected a group of 1 to 128, got " +
-            number(attention.group()));
+            std::to_string(attention.group()));
   if (attention.headDim % 8 != 0)
     return diagnosis.fail(
         path + ".head_dim", "A4",
         "head_dim, expected a multiple of 8 from 16 to 576, got " +
-            number(attention.headDim));
+            std::to_string(attention.headDim));
 
   if (attention.valueIsKey) {
     int64_t size = (*attention.valueIsKey)[1] - (*attention.valueIsKey)[0];
@@ -34,18 +32,19 @@ bool kvc::spec::verifyAttention(const Attention &attention,
       return diagnosis.fail(
           path + ".value_is_key", "A13",
           "size of the slice, expected a multiple of 8 from 16 to 576, got " +
-              number(size));
+              std::to_string(size));
     if (attention.valueDim != size)
       return diagnosis.fail(
           path + ".value_dim", "A14",
           "value_dim, expected the size of the slice value_is_key, " +
-              number(size) + ", got " + number(attention.valueDim));
+              std::to_string(size) + ", got " +
+              std::to_string(attention.valueDim));
   }
   if (attention.valueDim % 8 != 0)
     return diagnosis.fail(
         path + ".value_dim", "A5",
         "value_dim, expected a multiple of 8 from 16 to 576, got " +
-            number(attention.valueDim));
+            std::to_string(attention.valueDim));
 
   if (attention.window && !attention.causal)
     return diagnosis.fail(
@@ -53,7 +52,8 @@ bool kvc::spec::verifyAttention(const Attention &attention,
         "window, expected mask \"causal\" with it, got mask \"none\"");
   if (attention.windowSinks > 0 && !attention.window)
     return diagnosis.fail(path + ".window_sinks", "A11",
-                          "window_sinks " + number(attention.windowSinks) +
+                          "window_sinks " +
+                              std::to_string(attention.windowSinks) +
                               ", expected a window with it, got none");
   return true;
 }
@@ -64,7 +64,7 @@ bool kvc::spec::verifyLayout(const Layout &layout, const std::string &path,
       (layout.page & (layout.page - 1)) != 0)
     return diagnosis.fail(path + ".page", "L3",
                           "page, expected a power of two from 1 to 256, got " +
-                              number(layout.page));
+                              std::to_string(layout.page));
   if (!layout.interleaved)
     return true;
   if (layout.kind != LayoutKind::Paged)
@@ -124,14 +124,15 @@ static bool verifyTensor(const Spec &spec, const Scheme &scheme,
   const Layout &layout = spec.layout;
   if (n > 1 && spec.segments.recent < n)
     return diagnosis.fail("$.segments.recent", "G2",
-                          "recent, expected at least the " + number(n) +
+                          "recent, expected at least the " + std::to_string(n) +
                               " tokens of a scale block of " + path + ", got " +
-                              number(spec.segments.recent));
+                              std::to_string(spec.segments.recent));
   if (n > 1 && layout.kind == LayoutKind::Paged && layout.page % n != 0)
     return diagnosis.fail("$.layout.page", "L4",
-                          "page, expected a multiple of the " + number(n) +
+                          "page, expected a multiple of the " +
+                              std::to_string(n) +
                               " tokens of a scale block of " + path + ", got " +
-                              number(layout.page));
+                              std::to_string(layout.page));
   if (layout.order == Order::Ggml)
     if (const char *obstacle = ggmlObstacle(scheme))
       return diagnosis.fail("$.layout.order", "L12",
@@ -148,7 +149,7 @@ static bool verifyTensor(const Spec &spec, const Scheme &scheme,
             "order \"token\", expected scale.tokens 1 or a raw codec, got " +
                 (part.scale->isStatic
                      ? std::string("a static scale")
-                     : number(part.scale->tokens) + " tokens") +
+                     : std::to_string(part.scale->tokens) + " tokens") +
                 " in " + path);
   return true;
 }
@@ -164,8 +165,8 @@ bool kvc::spec::verifySections(const Spec &spec, Diagnosis &diagnosis) {
       return diagnosis.fail(
           "$.attention.window_sinks", "L7",
           "window_sinks with kind \"ring\", expected at most segments.sink " +
-              number(spec.segments.sink) + ", got " +
-              number(spec.attention.windowSinks));
+              std::to_string(spec.segments.sink) + ", got " +
+              std::to_string(spec.attention.windowSinks));
   }
   if (!verifyTensor(spec, spec.key, "$.key", diagnosis) ||
       (spec.value && !verifyTensor(spec, *spec.value, "$.value", diagnosis)))
@@ -183,7 +184,8 @@ bool kvc::spec::verifySections(const Spec &spec, Diagnosis &diagnosis) {
     return diagnosis.fail(
         "$.layout.interleaved", "L11",
         "interleaved, expected equal bytes per token of K and V, got " +
-            number(key) + " and " + number(value) + " bytes for the " +
-            number(layout.page) + " tokens of a page and kv head");
+            std::to_string(key) + " and " + std::to_string(value) +
+            " bytes for the " + std::to_string(layout.page) +
+            " tokens of a page and kv head");
   return true;
 }

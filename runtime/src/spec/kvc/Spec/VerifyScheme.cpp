@@ -16,7 +16,6 @@ static bool isElement(DType type) {
   return !nameIn(kElementNames, type).empty();
 }
 
-static std::string number(int64_t value) { return std::to_string(value); }
 static std::string all(int64_t value) {
   return value == kAll ? "\"all\"" : std::to_string(value);
 }
@@ -68,7 +67,8 @@ private:
       return fail(
           "scale.channels", "K10",
           "scale block does not divide the channels, expected a divisor of " +
-              number(part.channels()) + ", got " + number(scale.channels));
+              std::to_string(part.channels()) + ", got " +
+              std::to_string(scale.channels));
     if (scale.isStatic && part.zero != Zero::None)
       return fail("zero", "K12",
                   "zero with a static scale, expected \"none\", got " +
@@ -196,11 +196,11 @@ private:
       return true;
     std::string channels =
         part.channels()
-            ? " that divides " + number(part.channels()) + " channels"
+            ? " that divides " + std::to_string(part.channels()) + " channels"
             : "";
     return fail("rotate", "K28",
                 "rotate block, expected a power of two" + channels + ", got " +
-                    number(part.rotate));
+                    std::to_string(part.rotate));
   }
 
   bool outliers() {
@@ -208,9 +208,10 @@ private:
         part.outliers < part.channels())
       return true;
     return fail("outliers", "K29",
-                "outliers, expected 1 to " + number(part.channels() - 1) +
-                    " of " + number(part.channels()) + " channels, got " +
-                    number(part.outliers));
+                "outliers, expected 1 to " +
+                    std::to_string(part.channels() - 1) + " of " +
+                    std::to_string(part.channels()) + " channels, got " +
+                    std::to_string(part.outliers));
   }
 
   const PartScheme &part;
@@ -235,19 +236,19 @@ static bool verifyRope(const Scheme &scheme, const std::string &path,
   if (rope.dims % 2 != 0)
     return diagnosis.fail(path + ".dims", "K35",
                           "odd rope dims, expected an even number, got " +
-                              number(rope.dims));
+                              std::to_string(rope.dims));
   if (channels != 0 && rope.offset + rope.dims > channels)
     return diagnosis.fail(
         path + (rope.dims > channels ? ".dims" : ".offset"), "K36",
         "rope beyond the head, expected offset + dims <= head_dim " +
-            number(channels) + ", got " + number(rope.offset) + " + " +
-            number(rope.dims));
+            std::to_string(channels) + ", got " + std::to_string(rope.offset) +
+            " + " + std::to_string(rope.dims));
   for (const PartScheme &part : scheme.parts)
     if (part.rotate != 0)
       return diagnosis.fail(
           path, "K38",
           "rope with rotate, expected one of them, got rotate " +
-              number(part.rotate));
+              std::to_string(part.rotate));
   return true;
 }
 
@@ -265,15 +266,15 @@ bool kvc::spec::verifyScheme(const Scheme &scheme, const std::string &path,
         return diagnosis.fail(
             pathOf(i) + ".channels", "K31",
             "parts with a gap or overlap, expected a part from channel " +
-                number(next) + ", got [" + number(part.begin) + ", " +
-                number(part.end) + ")");
+                std::to_string(next) + ", got [" + std::to_string(part.begin) +
+                ", " + std::to_string(part.end) + ")");
       next = part.end;
     }
     if (channels != 0 && next != channels)
       return diagnosis.fail(path + ".parts", "K31",
                             "parts do not cover the channels, expected [0, " +
-                                number(channels) + "), got [0, " +
-                                number(next) + ")");
+                                std::to_string(channels) + "), got [0, " +
+                                std::to_string(next) + ")");
   }
 
   int64_t n = 1;
@@ -286,8 +287,8 @@ bool kvc::spec::verifyScheme(const Scheme &scheme, const std::string &path,
     if (int64_t tokens = tokensOf(scheme.parts[i]); tokens != 1 && tokens != n)
       return diagnosis.fail(
           pathOf(i) + ".scale.tokens", "K32",
-          "parts disagree on tokens, expected 1 or the largest, " + number(n) +
-              ", got " + number(tokens));
+          "parts disagree on tokens, expected 1 or the largest, " +
+              std::to_string(n) + ", got " + std::to_string(tokens));
 
   return !scheme.rope ||
          verifyRope(scheme, path + ".rope", channels, diagnosis);

@@ -12,10 +12,6 @@
 
 using namespace kvc::sim;
 
-static uint64_t maskOf(unsigned bits) {
-  return bits >= 64 ? kAllBits : (uint64_t(1) << bits) - 1;
-}
-
 /// A sum or product depends on undefined bits from the lowest of them on.
 static uint64_t smeared(uint64_t undefined) {
   return undefined | (~undefined + 1);

@@ -22,6 +22,11 @@ namespace kvc::sim {
 
 inline constexpr uint64_t kAllBits = ~uint64_t(0);
 
+/// The low bits of a word; from 64 on all.
+inline uint64_t maskOf(unsigned bits) {
+  return bits >= 64 ? kAllBits : (uint64_t(1) << bits) - 1;
+}
+
 /// A source of one lane: what it holds, and which of its bits mean nothing.
 struct PartlyUndefined {
   uint64_t undefined = 0, value = 0;

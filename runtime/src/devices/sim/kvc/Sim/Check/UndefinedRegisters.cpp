@@ -7,6 +7,7 @@
 #include "kvc/Sim/Check/UndefinedRegisters.h"
 
 #include "kvc/Sim/Check/Lanes.h"
+#include "kvc/Sim/Check/UndefinedBits.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,12 +15,6 @@
 using namespace kvc::sim;
 
 using File = Slot::File;
-
-static constexpr uint64_t kAllBits = ~uint64_t(0);
-
-static uint64_t maskOf(unsigned bits) {
-  return bits >= 64 ? kAllBits : (uint64_t(1) << bits) - 1;
-}
 
 UndefinedRegisters::UndefinedRegisters(const Program &program)
     : rows(size_t(program.registerRows) * kLanes, ~0u),

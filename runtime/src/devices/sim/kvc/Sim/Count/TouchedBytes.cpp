@@ -43,7 +43,7 @@ uint64_t TouchedBytes::bytes() const {
   return sum;
 }
 
-static uint64_t sectorsOf(uint64_t word) {
+static uint64_t sectorsOfWord(uint64_t word) {
   return uint64_t((word & 0xFFFFFFFF) != 0) + uint64_t(word >> 32 != 0);
 }
 
@@ -51,7 +51,7 @@ uint64_t TouchedBytes::sectors() const {
   uint64_t sum = 0;
   for (const auto &[number, page] : pages)
     for (uint64_t word : *page)
-      sum += sectorsOf(word);
+      sum += sectorsOfWord(word);
   return sum;
 }
 
@@ -62,7 +62,7 @@ uint64_t TouchedBytes::sectorsWith(const TouchedBytes &other) const {
     for (size_t i = 0; i < page->size(); ++i) {
       const uint64_t theirs =
           there == other.pages.end() ? 0 : (*there->second)[i];
-      sum += sectorsOf((*page)[i] | theirs) - sectorsOf(theirs);
+      sum += sectorsOfWord((*page)[i] | theirs) - sectorsOfWord(theirs);
     }
   }
   return sum;

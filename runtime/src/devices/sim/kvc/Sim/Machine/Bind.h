@@ -17,6 +17,15 @@
 
 namespace kvc::sim {
 
+/// A register of 128 bits.
+struct Long {
+  uint64_t low, high;
+  bool operator==(const Long &) const = default;
+};
+
+/// The handler of what has no effect here.
+inline void runNothing(Warp &, const Step &, LaneMask) {}
+
 /// One instruction on its way to a step.
 class Binding {
 public:

@@ -209,8 +209,6 @@ void runWaitAll(Warp &warp, const Step &, LaneMask lanes) {
   });
 }
 
-void runNothing(Warp &, const Step &, LaneMask) {}
-
 bool bindCopy(Binding &binding) {
   CopyForm form;
   form.bytes = uint32_t(binding.immediate(4));

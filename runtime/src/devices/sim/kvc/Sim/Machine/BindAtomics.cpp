@@ -28,11 +28,6 @@ struct AtomicForm {
   std::optional<FloatForm> float_; ///< add, min, max of floats.
 };
 
-struct Long {
-  uint64_t low, high;
-  bool operator==(const Long &) const = default;
-};
-
 /// Integers: the new value of `old` with operand `b`.
 uint64_t updated(const AtomicForm &form, uint64_t old, uint64_t b) {
   const bool isSigned = kindOf(form.type) == TypeKind::Signed;

@@ -66,7 +66,6 @@ void runTrap(Warp &warp, const Step &, LaneMask lanes) {
   warp.fault(Fault::Kind::Trap, lanes,
              "trap: in " + warp.nameOfLane(unsigned(std::countr_zero(lanes))));
 }
-void runNothing(Warp &, const Step &, LaneMask) {}
 void runYield(Warp &warp, const Step &, LaneMask) {
   warp.signal = Signal::Yield;
 }

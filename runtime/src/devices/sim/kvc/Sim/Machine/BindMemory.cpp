@@ -77,11 +77,6 @@ void runStore(Warp &warp, const Step &step, LaneMask lanes) {
   }
 }
 
-/// 128 bits.
-struct Long {
-  uint64_t low, high;
-};
-
 template <typename Stored>
 Handler loadInto(unsigned bits) {
   // Sign extension goes to the register's bits and no further.

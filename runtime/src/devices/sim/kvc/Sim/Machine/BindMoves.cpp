@@ -10,11 +10,6 @@ using namespace kvc::sim;
 
 namespace {
 
-/// A register of 128 bits.
-struct Long {
-  uint64_t low, high;
-};
-
 template <typename Word>
 void runMove(Warp &warp, const Step &step, LaneMask lanes) {
   // Elements of a vector may be named on both sides: all are read first.
