@@ -40,6 +40,8 @@ kvc_add_library(kvc_cache
        cache/kvc/Manage/Restore.cpp cache/kvc/Manage/Retention.cpp cache/kvc/Manage/Sequences.cpp cache/kvc/Manage/Tables.cpp cache/kvc/Manage/Trace.cpp
        cache/kvc/Saved/Layout.cpp cache/kvc/Saved/Load.cpp cache/kvc/Saved/Open.cpp cache/kvc/Saved/RowMask.cpp cache/kvc/Saved/Save.cpp
   LINK kvc_host)
+# kvc::Sequence and kvc::manage::Sequence never meet in a file.
+set_target_properties(kvc_cache PROPERTIES UNITY_BUILD OFF)
 target_include_directories(kvc_cache PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/cache)
 
 kvc_add_library(kvc_runtime

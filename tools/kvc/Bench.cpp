@@ -34,12 +34,12 @@ constexpr AttentionShape kPresetShape{8, 8, 128, 128, KVC_F16};
 constexpr AttentionShape kSharedShape{128, 1, 0, 0, KVC_BF16};
 
 /// What is timed.
-struct Candidate {
+struct TimedSpec {
   std::string place; ///< What messages call it.
   std::string text;
 };
 
-struct Row {
+struct BenchRow {
   std::string spec, target;
   int64_t context, batch, threads;
   double bytes;
@@ -66,7 +66,7 @@ private:
   std::optional<MappedMemory> memory;
 };
 
-std::string asText(const std::vector<Row> &rows,
+std::string asText(const std::vector<BenchRow> &rows,
                    const std::vector<Refusal> &refused) {
   Table table({{"spec", Align::Left},
                {"context"},
@@ -78,7 +78,7 @@ std::string asText(const std::vector<Row> &rows,
                {"machine\nreads GB/s"},
                {"% of read\nbandwidth"},
                {"x over\nf16"}});
-  for (const Row &row : rows)
+  for (const BenchRow &row : rows)
     table.add({onOneLine(row.spec), std::to_string(row.context),
                std::to_string(row.batch), std::to_string(row.threads),
                fixed(row.bytes * 1e-6, 2), fixed(row.measured.stepUs.median, 1),
@@ -91,7 +91,7 @@ std::string asText(const std::vector<Row> &rows,
            "Medians, +- half of the distance between the quartiles; " +
            rows.front().target + ", cold.\n";
   Table notes({{"", Align::Left}, {"", Align::Left}});
-  for (const Row &row : rows)
+  for (const BenchRow &row : rows)
     if (row.isSlower())
       notes.add(
           {onOneLine(row.spec),
@@ -101,10 +101,10 @@ std::string asText(const std::vector<Row> &rows,
   return text + (notes.empty() ? "" : notes.str());
 }
 
-std::string asJson(const std::vector<Row> &rows,
+std::string asJson(const std::vector<BenchRow> &rows,
                    const std::vector<Refusal> &refused) {
   Json result = Json::array();
-  for (const Row &row : rows)
+  for (const BenchRow &row : rows)
     result.push_back({{"name", row.spec},
                       {"target", row.target},
                       {"context", row.context},
@@ -125,13 +125,13 @@ std::string asJson(const std::vector<Row> &rows,
 }
 
 /// A point for every row; names say what differs between rows of a spec.
-std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options,
-                  bool differsInThreads) {
+std::string asSvg(const std::vector<BenchRow> &rows,
+                  const BenchOptions &options, bool differsInThreads) {
   Plot plot{"Time of a decode step over the bytes that it reads",
             "MB per step",
             "us per step",
             {}};
-  for (const Row &row : rows) {
+  for (const BenchRow &row : rows) {
     std::string name = row.spec;
     if (options.contexts.size() > 1)
       name += ", " + std::to_string(row.context) + " tokens";
@@ -145,8 +145,8 @@ std::string asSvg(const std::vector<Row> &rows, const BenchOptions &options,
 }
 
 /// Specs that were given, then all presets if they were asked for.
-std::vector<Candidate> candidatesOf(const BenchOptions &options) {
-  std::vector<Candidate> candidates;
+std::vector<TimedSpec> candidatesOf(const BenchOptions &options) {
+  std::vector<TimedSpec> candidates;
   for (const std::string &path : options.specs)
     candidates.push_back({path, readFile(path)});
   if (!options.presets)
@@ -189,7 +189,7 @@ void benchOnHost(const BenchOptions &options) {
                      options.batches.size() * threadCounts.size();
   Progress progress("bench");
   ReadMemory memory;
-  std::vector<Row> rows;
+  std::vector<BenchRow> rows;
   for (const auto &[place, engine, twin] : engines.all)
     for (int64_t context : options.contexts)
       for (int64_t batch : options.batches) {
@@ -254,7 +254,7 @@ BenchEngines kvc::compileAll(const BenchOptions &options,
   Progress progress("bench");
   const CompilerHandle compiler = createCompiler();
   BenchEngines engines;
-  for (const Candidate &candidate : candidatesOf(options)) {
+  for (const TimedSpec &candidate : candidatesOf(options)) {
     progress.begin("compiling " + candidate.place);
     // A preset that does not run, or needs inputs, is listed with its reason.
     const bool isPreset =

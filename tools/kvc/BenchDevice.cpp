@@ -293,7 +293,7 @@ Head headOf(const Engine &engine, int64_t context, int64_t batch,
   return head;
 }
 
-kvc_device_info infoOf(const kvc_device *device) {
+kvc_device_info deviceInfoOf(const kvc_device *device) {
   kvc_device_info info{};
   info.struct_size = sizeof(info);
   Diag diag;
@@ -310,7 +310,7 @@ void kvc::benchOnDevice(const BenchOptions &options) {
     files.protect("SPEC", path);
   std::vector<LaunchCounts> launches;
   const RunDevice device(options.device, 1, isCounted ? &launches : nullptr);
-  const kvc_device_info info = infoOf(device.get());
+  const kvc_device_info info = deviceInfoOf(device.get());
   kvc_compile_options compile = compileOptionsFor(device.target());
   compile.kernels = "decode,prefill,append,merge";
   // Of the device's memory, so that what is simulated need not be as large.

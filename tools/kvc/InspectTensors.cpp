@@ -88,11 +88,6 @@ Range rangeOf(const safetensors::Tensor &tensor) {
   return {};
 }
 
-bool isFloat(DType type) {
-  return type == DType::F64 || type == DType::F32 || type == DType::F16 ||
-         type == DType::BF16;
-}
-
 std::string numberText(DType type, double value) {
   return isFloat(type) ? significant(value) : fixed(value, 0);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 /// Where a query stands.
-struct Row {
+struct QueryRow {
   int64_t query;    ///< Of all of the batch.
   int64_t head;     ///< Query head.
   int64_t position; ///< In its sequence.
@@ -76,7 +76,8 @@ std::vector<double> rotatedKeys(const kvc_spec_info &spec,
 std::vector<double> scoresOf(const kvc_spec_info &spec,
                              const BatchInputs &inputs,
                              const std::vector<float> &queries,
-                             const std::vector<double> &keys, const Row &row) {
+                             const std::vector<double> &keys,
+                             const QueryRow &row) {
   const float *q =
       queries.data() + (row.query * spec.q_heads + row.head) * spec.head_dim;
   const int64_t kvHead = row.head / (spec.q_heads / spec.kv_heads);
@@ -136,9 +137,9 @@ void forEachRow(const kvc_spec_info &spec, const BatchInputs &inputs,
     auto each = [](void *context, int64_t index) {
       const auto &all = *static_cast<Sequence *>(context);
       const int64_t query = index / all.heads;
-      all.body(Row{all.firstQuery + query, index % all.heads,
-                   all.numKeys - all.numQueries + query, all.firstKey,
-                   all.numKeys});
+      all.body(QueryRow{all.firstQuery + query, index % all.heads,
+                        all.numKeys - all.numQueries + query, all.firstKey,
+                        all.numKeys});
     };
     const int64_t count = sequence.numQueries * spec.q_heads;
     if (threads)
@@ -169,7 +170,7 @@ ReferenceOutputs kvc::attendInF64(const kvc_spec_info &spec,
                      spec.value_begin
                : v.data() + (key * spec.kv_heads + head) * spec.value_dim;
   };
-  forEachRow(spec, inputs, threads, [&](const Row &row) {
+  forEachRow(spec, inputs, threads, [&](const QueryRow &row) {
     const std::vector<double> scores = scoresOf(spec, inputs, q, keys, row);
     const double lse = logSumOf(scores, sinkOf(spec, inputs, row.head));
     const int64_t index = row.query * spec.q_heads + row.head;
@@ -200,7 +201,7 @@ ScoreDifferences kvc::compareScores(const kvc_spec_info &spec,
     bool seesKeys = false;
   };
   std::vector<Difference> rows(inputs.queries() * spec.q_heads);
-  forEachRow(spec, inputs, threads, [&](const Row &row) {
+  forEachRow(spec, inputs, threads, [&](const QueryRow &row) {
     const std::vector<double> s = scoresOf(spec, inputs, q, right, row),
                               t = scoresOf(spec, inputs, q, other, row);
     const double sink = sinkOf(spec, inputs, row.head);
@@ -271,7 +272,7 @@ Sensitivities kvc::sensitivitiesOf(const kvc_spec_info &spec,
       for (int64_t pair = 0; pair < spec.rope_dims / 2; ++pair)
         turns.back().push_back(turnOf(spec, pair, t));
     }
-  forEachRow(spec, inputs, nullptr, [&](const Row &row) {
+  forEachRow(spec, inputs, nullptr, [&](const QueryRow &row) {
     const std::vector<double> scores = scoresOf(spec, inputs, q, keys, row);
     const int64_t index = row.query * spec.q_heads + row.head;
     const int64_t kvHead = row.head / (spec.q_heads / spec.kv_heads);

@@ -64,6 +64,10 @@ std::optional<DType> safetensors::dtypeOf(std::string_view name) {
   return std::nullopt;
 }
 
+bool safetensors::isFloat(DType type) {
+  return type == DType::F64 || type == DType::F32 || type == DType::F16 ||
+         type == DType::BF16;
+}
 int64_t safetensors::bytesOf(DType type) { return kTypes[size_t(type)].bytes; }
 
 std::string safetensors::shapeText(std::span<const int64_t> shape) {

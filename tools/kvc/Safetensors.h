@@ -48,6 +48,7 @@ std::string_view nameOf(DType type);
 std::optional<DType> dtypeOf(std::string_view name);
 /// Bytes of one element.
 int64_t bytesOf(DType type);
+bool isFloat(DType type);
 
 /// One tensor, row-major. `data` belongs to the File it was read from, or to
 /// the caller of write. It is as aligned as the file's offsets allow: files

@@ -87,11 +87,6 @@ Parts partsOf(std::string_view text) {
   return {Kind::Tensor, text};
 }
 
-bool isFloat(DType type) {
-  return type == DType::F16 || type == DType::BF16 || type == DType::F32 ||
-         type == DType::F64;
-}
-
 bool isSigned(DType type) {
   return type == DType::I8 || type == DType::I16 || type == DType::I32 ||
          type == DType::I64;

@@ -23,7 +23,7 @@ bool fillsLanes(int64_t blockChannels, int64_t channels) {
 // Costs, in operations per element. A product of codes with integer weights
 // takes half an operation; codes that carry a factor in registers are floats
 // and take a whole one, after widening and storing them.
-constexpr double kIntegerProduct = 0.5, kFloatProduct = 1.0, kPanel = 3.0;
+constexpr double kIntegerProduct = 0.5, kFloatProduct = 1.0, kPanelRead = 3.0;
 // Another set of weights is scaled, searched for its maximum, rounded and
 // stored.
 constexpr double kWeights = 4.0;
@@ -54,7 +54,7 @@ bool disjoint(Type tile, ArrayRef<StringRef> dims) {
 /// Cost of keeping a factor on the codes: the panel, and float products instead
 /// of integer ones.
 double registerCost(const Extents &e) {
-  return e.tokens * e.channels * (kPanel + 1) +
+  return e.tokens * e.channels * (kPanelRead + 1) +
          e.rows * e.tokens * e.channels * (kFloatProduct - kIntegerProduct);
 }
 

@@ -46,7 +46,7 @@ static Type storedType(MLIRContext *context, StoredMeta meta) {
   return elementTypeOf(context, meta.dtype);
 }
 
-static Type withElement(Type type, Type element) {
+static Type withElementOf(Type type, Type element) {
   if (auto vector = dyn_cast<VectorType>(type))
     return vector.clone(element);
   return element;
@@ -55,7 +55,7 @@ static Type withElement(Type type, Type element) {
 static Value widened(Emit &b, Value stored, StoredMeta meta) {
   if (meta.isNumber)
     return arith::UIToFPOp::create(
-        b, withElement(stored.getType(), b.getF32Type()), stored);
+        b, withElementOf(stored.getType(), b.getF32Type()), stored);
   switch (meta.dtype) {
   case spec::DType::E8M0:
     return floatmath::decodeE8M0(b, stored);

@@ -15,7 +15,7 @@ using namespace kvc::test;
 
 namespace {
 
-const std::string kLaneRegisters =
+const std::string kRegisters =
     ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>; "
     ".reg .f64 %fd<16>;\n"
     "mov.u32 %r0, %tid.x;\nld.param.u64 %rd0, [out];\n"
@@ -23,10 +23,9 @@ const std::string kLaneRegisters =
 
 /// %r1 of each lane.
 std::vector<uint32_t> results(const std::string &body, uint32_t threads = 32) {
-  Device device(
-      header("8.6", "sm_90") +
-      kernel(kLaneRegisters + body + "\nst.global.u32 [%rd1], %r1;\nret;",
-             ".param .u64 out"));
+  Device device(header("8.6", "sm_90") +
+                kernel(kRegisters + body + "\nst.global.u32 [%rd1], %r1;\nret;",
+                       ".param .u64 out"));
   const uint64_t out = device.buffer(std::vector<uint32_t>(threads));
   device.mustRun("k", {1}, {threads}, out);
   return device.read<uint32_t>(out, threads);
@@ -169,7 +168,7 @@ TEST(ExchangeTest, MatricesGoThroughSharedMemory) {
 /// of lanes each, and writes those of D to `out`.
 std::string mmaModule(const std::string &opcode, int a, int b, int c,
                       int words = 1) {
-  std::string body = kLaneRegisters +
+  std::string body = kRegisters +
                      ".reg .b32 %x<64>; .reg .b64 %y<32>;\n"
                      "ld.param.u64 %rd2, [in];\n"
                      "mul.wide.u32 %rd3, %r0, " +
@@ -328,11 +327,10 @@ TEST(ExchangeTest, ProductsOfHalves) {
 
 TEST(ExchangeTest, MatricesNeedAllLanes) {
   Device device(header() +
-                kernel(kLaneRegisters +
-                           ".shared .align 16 .b8 s[128];\n"
-                           "mov.u32 %r1, s;\n"
-                           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
-                           "{%r1}, [%r1];\nret;",
+                kernel(kRegisters + ".shared .align 16 .b8 s[128];\n"
+                                    "mov.u32 %r1, s;\n"
+                                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
+                                    "{%r1}, [%r1];\nret;",
                        ".param .u64 out"));
   const LaunchResult result = device.run("k", {1}, {16}, uint64_t(0));
   ASSERT_TRUE(result.fault);

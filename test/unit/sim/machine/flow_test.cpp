@@ -14,7 +14,7 @@ using namespace kvc::test;
 
 namespace {
 
-const std::string kFlowRegisters =
+const std::string kRegisters =
     ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; "
     ".reg .f32 %f<8>; .reg .f64 %fd<4>;\n"
     "mov.u32 %r0, %tid.x;\nld.param.u64 %rd0, [out];\n"
@@ -24,14 +24,14 @@ const std::string kFlowRegisters =
 std::string moduleOf(const std::string &body, const std::string &before = "",
                      std::string_view target = "sm_80") {
   return header("8.0", target) + before +
-         kernel(kFlowRegisters + body + "\nst.global.u32 [%rd1], %r1;\nret;",
+         kernel(kRegisters + body + "\nst.global.u32 [%rd1], %r1;\nret;",
                 ".param .u64 out");
 }
 
 /// %r1 of each thread of one block.
-std::vector<uint32_t> resultsOf(const std::string &text, uint32_t threads,
-                                uint64_t seed = 0,
-                                uint64_t maxSteps = 10'000'000) {
+std::vector<uint32_t> results(const std::string &text, uint32_t threads,
+                              uint64_t seed = 0,
+                              uint64_t maxSteps = 10'000'000) {
   Device device(text);
   device.options.seed = seed;
   device.options.maxSteps = maxSteps;
@@ -56,7 +56,7 @@ Fault faultOf(const std::string &text, uint32_t threads, uint32_t blocks = 1) {
 
 TEST(MachineFlowTest, ArmsOfBranchesMeetAgain) {
   // The vote after the branch sees all lanes.
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     and.b32 %r2, %r0, 3;
     setp.eq.u32 %p1, %r2, 0;
     @%p1 bra A;
@@ -70,14 +70,14 @@ TEST(MachineFlowTest, ArmsOfBranchesMeetAgain) {
     activemask.b32 %r3;
     popc.b32 %r3, %r3;
     add.u32 %r1, %r1, %r3;)"),
-                                64);
+                              64);
   for (uint32_t i = 0; i < 64; ++i)
     ASSERT_EQ(values[i], (i % 4 == 0 ? 10u : i % 4 == 1 ? 20u : 30u) + 32);
 }
 
 TEST(MachineFlowTest, AJoinThatIsWrittenBeforeItsArms) {
   // Text order would let the lanes that skip the arm run ahead.
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     mov.u32 %r1, 0;
     mov.u32 %r4, 0;
     bra HEAD;
@@ -94,14 +94,14 @@ TEST(MachineFlowTest, AJoinThatIsWrittenBeforeItsArms) {
     add.u32 %r1, %r1, 5;
     bra JOIN;
   END:)"),
-                                32);
+                              32);
   for (uint32_t i = 0; i < 32; ++i)
     ASSERT_EQ(values[i], 5u * 7) << i; // 5, 5+10, 15+20.. of both lanes
 }
 
 TEST(MachineFlowTest, LoopsOfDifferentLengths) {
   for (uint64_t seed : {0, 5}) {
-    const auto values = resultsOf(moduleOf(R"(
+    const auto values = results(moduleOf(R"(
       mov.u32 %r1, 0;
       mov.u32 %r2, 0;
     LOOP:
@@ -114,7 +114,7 @@ TEST(MachineFlowTest, LoopsOfDifferentLengths) {
       vote.sync.ballot.b32 %r3, 1, -1;
       popc.b32 %r3, %r3;
       add.u32 %r1, %r1, %r3;)"),
-                                  96, seed);
+                                96, seed);
     for (uint32_t i = 0; i < 96; ++i)
       ASSERT_EQ(values[i], i * (i + 1) / 2 + 32);
   }
@@ -161,7 +161,7 @@ TEST(MachineFlowTest, WhoWaitsIsToldOnce) {
 }
 
 TEST(MachineFlowTest, SwitchesGoByLane) {
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     T: .branchtargets A, B, C;
     rem.u32 %r2, %r0, 3;
     brx.idx %r2, T;
@@ -169,26 +169,26 @@ TEST(MachineFlowTest, SwitchesGoByLane) {
     B: mov.u32 %r1, 8; bra END;
     C: mov.u32 %r1, 9;
     END:)"),
-                                40);
+                              40);
   for (uint32_t i = 0; i < 40; ++i)
     ASSERT_EQ(values[i], 7 + i % 3);
 }
 
 TEST(MachineFlowTest, LanesThatExitAreNotWaitedFor) {
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     and.b32 %r2, %r0, 1;
     setp.eq.u32 %p1, %r2, 1;
     @%p1 exit;
     bar.sync 0;
     shfl.sync.idx.b32 %r1, %r0, 30, 31, -1;
     bar.warp.sync -1;)"),
-                                64);
+                              64);
   for (uint32_t i = 0; i < 64; ++i)
     ASSERT_EQ(values[i], i % 2 ? 0 : i / 32 * 32 + 30);
 }
 
 TEST(MachineFlowTest, WarpBarriersMayStandAtDifferentPlaces) {
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     .shared .b32 s[32];
     shl.b32 %r3, %r0, 2;
     setp.lt.u32 %p1, %r0, 16;
@@ -201,14 +201,14 @@ TEST(MachineFlowTest, WarpBarriersMayStandAtDifferentPlaces) {
     bar.warp.sync -1;
     mov.u32 %r1, 1;
   END:)"),
-                                32);
+                              32);
   for (uint32_t i = 0; i < 32; ++i)
     ASSERT_EQ(values[i], i < 16 ? 1u : 77u);
 }
 
 TEST(MachineFlowTest, ALaneMayWaitForAnotherOneOfItsWarp) {
   // A lock that lanes of one warp take in turns.
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     .shared .b32 lock;
     .shared .b32 sum;
     setp.ne.u32 %p1, %r0, 0;
@@ -227,7 +227,7 @@ TEST(MachineFlowTest, ALaneMayWaitForAnotherOneOfItsWarp) {
     atom.shared.exch.b32 %r2, [lock], 0;
     bar.sync 0;
     ld.shared.u32 %r1, [sum];)"),
-                                40, 0, 80'000);
+                              40, 0, 80'000);
   for (uint32_t value : values)
     EXPECT_EQ(value, 40u);
 }
@@ -264,7 +264,7 @@ SPIN:
 
 TEST(MachineFlowTest, NamedBarriersAndReductions) {
   // Warp 0 produces, warps 1 and 2 consume; all count who is odd.
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     .shared .b32 s;
     shr.u32 %r2, %r0, 5;
     setp.ne.u32 %p1, %r2, 0;
@@ -287,7 +287,7 @@ TEST(MachineFlowTest, NamedBarriersAndReductions) {
     selp.u32 %r6, 100, 0, %p4;
     add.u32 %r1, %r1, %r5;
     add.u32 %r1, %r1, %r6;)"),
-                                96);
+                              96);
   for (uint32_t i = 0; i < 96; ++i)
     ASSERT_EQ(values[i], (i < 32 ? 0u : 41u) + 48 + 100);
 }
@@ -318,15 +318,15 @@ EVEN:
   ret;
 }
 )";
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     mov.u32 %r1, 3;
     setp.lt.u32 %p1, %r0, 20;
     @%p1 call (%r1), odd, (%r0);
     activemask.b32 %r2;
     popc.b32 %r2, %r2;
     add.u32 %r1, %r1, %r2;)",
-                                         functions),
-                                32);
+                                       functions),
+                              32);
   for (uint32_t i = 0; i < 32; ++i)
     ASSERT_EQ(values[i], (i >= 20 ? 3 : i % 2 ? 2 * i : 5) + 32) << i;
 }
@@ -337,7 +337,7 @@ TEST(MachineFlowTest, PointersToFunctions) {
 .func (.reg .b32 %result) ten(.reg .b32 %x) { add.u32 %result, %x, 10; ret; }
 .global .u64 table[2] = {one, ten};
 )";
-  const auto values = resultsOf(moduleOf(R"(
+  const auto values = results(moduleOf(R"(
     P: .callprototype (.reg .b32 _) _ (.reg .b32 _);
     and.b32 %r2, %r0, 1;
     mul.wide.u32 %rd2, %r2, 8;
@@ -345,8 +345,8 @@ TEST(MachineFlowTest, PointersToFunctions) {
     add.s64 %rd3, %rd3, %rd2;
     ld.global.u64 %rd4, [%rd3];
     call (%r1), %rd4, (%r0), P;)",
-                                         functions),
-                                32);
+                                       functions),
+                              32);
   for (uint32_t i = 0; i < 32; ++i)
     ASSERT_EQ(values[i], i + (i % 2 ? 10 : 1));
 }

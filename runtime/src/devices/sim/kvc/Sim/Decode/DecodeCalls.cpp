@@ -10,7 +10,7 @@
 
 using namespace kvc::sim;
 
-using Kind = Operand::Kind;
+using OperandKind = Operand::Kind;
 
 std::string_view kvc::sim::nameOf(Builtin builtin) {
   static constexpr std::string_view names[] = {"", "vprintf", "__assertfail",
@@ -66,17 +66,17 @@ bool FunctionDecoder::decodeCall(Pending &pending) {
   const Operand *next = syntax.operands.data() + instruction.firstOperand;
   const Operand *end = next + instruction.operandCount;
   const Operand *results = nullptr, *arguments = nullptr, *list = nullptr;
-  if (next != end && next->kind == Kind::List)
+  if (next != end && next->kind == OperandKind::List)
     results = next++;
-  if (next == end || next->kind != Kind::Word || next->isNegated)
+  if (next == end || next->kind != OperandKind::Word || next->isNegated)
     return fail(instruction.at, instruction.opcode, "a function",
                 next == end ? "none" : describe(*next));
   const Operand &target = *next++;
-  if (next != end && next->kind == Kind::List)
+  if (next != end && next->kind == OperandKind::List)
     arguments = next++;
   RegisterUse use;
   const bool isPointer = findRegister(target.text, use);
-  if (isPointer && next != end && next->kind == Kind::Word)
+  if (isPointer && next != end && next->kind == OperandKind::Word)
     list = next++;
   if (next != end)
     return fail(next->at, instruction.opcode, "no more operands",
@@ -229,7 +229,7 @@ bool FunctionDecoder::placeOf(const Pending &pending, const Operand &actual,
       formal.space == Space::Register || formal.extents.empty();
   place.bytes = formal.bytes;
   VariableUse variable;
-  if (actual.kind == Kind::Word && formal.space == Space::Param &&
+  if (actual.kind == OperandKind::Word && formal.space == Space::Param &&
       findVariable(actual.text, variable) &&
       variable.variable->space == Space::Param &&
       variable.space == MemorySpace::Local) {

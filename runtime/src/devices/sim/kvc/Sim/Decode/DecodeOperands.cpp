@@ -10,7 +10,7 @@
 
 using namespace kvc::sim;
 
-using Kind = Operand::Kind;
+using OperandKind = Operand::Kind;
 
 static std::string dotted(Type type) { return "." + std::string(nameOf(type)); }
 
@@ -156,19 +156,19 @@ bool FunctionDecoder::offsetOf(const Operand &operand, const Variable &variable,
 /// An operand in a message.
 std::string FunctionDecoder::describe(const Operand &operand) {
   switch (operand.kind) {
-  case Kind::Sink:
+  case OperandKind::Sink:
     return "\"_\"";
-  case Kind::Vector:
+  case OperandKind::Vector:
     return "a vector";
-  case Kind::Pair:
+  case OperandKind::Pair:
     return "a pair";
-  case Kind::Address:
+  case OperandKind::Address:
     return "an address";
-  case Kind::List:
+  case OperandKind::List:
     return "a list";
-  case Kind::Number:
+  case OperandKind::Number:
     return operand.constant.isInteger() ? "an integer" : "a fraction";
-  case Kind::Word:
+  case OperandKind::Word:
     break;
   }
   RegisterUse use;
@@ -241,7 +241,7 @@ void FunctionDecoder::addMissing(Pending &pending, const OperandForm &form) {
 bool FunctionDecoder::addOperand(Pending &pending, const OperandForm &form,
                                  const Operand &operand) {
   const std::string_view what = pending.syntax->opcode;
-  if (operand.kind == Kind::List)
+  if (operand.kind == OperandKind::List)
     return fail(operand.at, what, "an operand", "a list");
   switch (form.role) {
   case Role::Destination:
@@ -271,7 +271,7 @@ bool FunctionDecoder::addOperand(Pending &pending, const OperandForm &form,
     return addInteger(pending, form, operand);
   case Role::Either: {
     RegisterUse use;
-    if (operand.kind == Kind::Word && findRegister(operand.text, use) &&
+    if (operand.kind == OperandKind::Word && findRegister(operand.text, use) &&
         use.type == Type::Pred)
       return addPredicate(pending, operand, false, false, false);
     return addSource(pending, form, operand, Type::B32, false);
@@ -279,7 +279,7 @@ bool FunctionDecoder::addOperand(Pending &pending, const OperandForm &form,
   case Role::CachePolicy:
     return addSource(pending, form, operand, Type::B64, false);
   case Role::Sink:
-    if (operand.kind != Kind::Sink)
+    if (operand.kind != OperandKind::Sink)
       return fail(operand.at, what, "\"_\"", describe(operand));
     pending.slots.emplace_back();
     return true;
@@ -294,7 +294,7 @@ bool FunctionDecoder::addOperand(Pending &pending, const OperandForm &form,
 /// d|p, or d alone.
 bool FunctionDecoder::addPair(Pending &pending, const OperandForm &form,
                               const Operand &operand) {
-  const bool isPair = operand.kind == Kind::Pair;
+  const bool isPair = operand.kind == OperandKind::Pair;
   if (!isPair && form.needsPair)
     return fail(operand.at, pending.syntax->opcode, "two destinations, d|p",
                 describe(operand));
@@ -325,7 +325,7 @@ bool FunctionDecoder::addVector(Pending &pending, const OperandForm &form,
       return fail(operand.at, what, expected,
                   "a vector of " + std::to_string(count));
   }
-  if (operand.kind == Kind::Vector) {
+  if (operand.kind == OperandKind::Vector) {
     if (operand.childCount != count)
       return fail(operand.at, what, expected,
                   "a vector of " + std::to_string(operand.childCount));
@@ -337,7 +337,7 @@ bool FunctionDecoder::addVector(Pending &pending, const OperandForm &form,
     return true;
   }
   RegisterUse use;
-  if (operand.kind == Kind::Word && findRegister(operand.text, use) &&
+  if (operand.kind == OperandKind::Word && findRegister(operand.text, use) &&
       use.count == count) {
     if (bitsOf(use.type) != bitsOf(type))
       return fail(operand.at, what, expected + " of type " + dotted(type),
@@ -351,7 +351,7 @@ bool FunctionDecoder::addVector(Pending &pending, const OperandForm &form,
     }
     return true;
   }
-  if (form.takesSpecial && operand.kind == Kind::Word)
+  if (form.takesSpecial && operand.kind == OperandKind::Word)
     if (std::optional<SpecialUse> special = specialNamed(operand.text);
         special && !special->component && special->info->components == count) {
       for (unsigned i = 0; i < count; ++i)
@@ -367,14 +367,15 @@ bool FunctionDecoder::addDestination(Pending &pending, const OperandForm &form,
                                      bool isElement) {
   const std::string_view what = pending.syntax->opcode;
   // Of a form that is a vector if a word says so, only elements may be ignored.
-  if (operand.kind == Kind::Sink && form.takesSink &&
+  if (operand.kind == OperandKind::Sink && form.takesSink &&
       (isElement || !form.isVectorByWord)) {
     pending.slots.emplace_back();
     return true;
   }
   RegisterUse use;
-  const bool isRegister = operand.kind == Kind::Word && !operand.isNegated &&
-                          operand.offset == 0 && !operand.isIndexed &&
+  const bool isRegister = operand.kind == OperandKind::Word &&
+                          !operand.isNegated && operand.offset == 0 &&
+                          !operand.isIndexed &&
                           findRegister(operand.text, use) && use.count == 1;
   // Elements of a vector need no more than the size.
   const Type used = isElement ? bitsType(bitsOf(type)) : type;
@@ -394,7 +395,7 @@ bool FunctionDecoder::addSource(Pending &pending, const OperandForm &form,
   const std::string expected = std::string("a register ") +
                                (takesConstant ? "or constant " : "") +
                                "of type " + dotted(type);
-  if (operand.kind == Kind::Number) {
+  if (operand.kind == OperandKind::Number) {
     if (const auto digits = tooLarge(operand.constant, type))
       return fail(operand.at, what,
                   "an integer of " + std::to_string(bitsOf(type)) + " bits",
@@ -405,7 +406,7 @@ bool FunctionDecoder::addSource(Pending &pending, const OperandForm &form,
     pending.slots.push_back(builder.constant(*bits, bitsOf(type)));
     return true;
   }
-  if (operand.kind != Kind::Word || operand.isNegated)
+  if (operand.kind != OperandKind::Word || operand.isNegated)
     return fail(operand.at, what, expected, describe(operand));
   RegisterUse use;
   if (findRegister(operand.text, use)) {
@@ -498,25 +499,25 @@ bool FunctionDecoder::checkDefined(const Operand &operand,
 bool FunctionDecoder::addPredicate(Pending &pending, const Operand &operand,
                                    bool isWritten, bool takesSink,
                                    bool takesSpecial) {
-  if (operand.kind == Kind::Sink && takesSink) {
+  if (operand.kind == OperandKind::Sink && takesSink) {
     pending.slots.emplace_back();
     return true;
   }
-  if (operand.kind == Kind::Number && !isWritten &&
+  if (operand.kind == OperandKind::Number && !isWritten &&
       operand.constant.isInteger()) {
     pending.slots.emplace_back(Slot::File::Predicate, 32,
                                operand.constant.isZero() ? kFalse : kTrue);
     return true;
   }
   RegisterUse use;
-  if (operand.kind == Kind::Word && !(isWritten && operand.isNegated) &&
+  if (operand.kind == OperandKind::Word && !(isWritten && operand.isNegated) &&
       operand.offset == 0 && !operand.isIndexed &&
       findRegister(operand.text, use) && use.type == Type::Pred &&
       use.count == 1) {
     pending.slots.push_back(slotOf(use, isWritten, operand.isNegated));
     return true;
   }
-  if (takesSpecial && operand.kind == Kind::Word && !operand.isNegated)
+  if (takesSpecial && operand.kind == OperandKind::Word && !operand.isNegated)
     if (std::optional<SpecialUse> special = specialNamed(operand.text);
         special && special->component)
       return addSpecial(pending, operand.at, *special->info,
@@ -529,7 +530,7 @@ bool FunctionDecoder::addInteger(Pending &pending, const OperandForm &form,
                                  const Operand &operand) {
   const auto &integers = form.integers;
   const auto value = static_cast<int64_t>(operand.constant.bits);
-  const bool isInteger = operand.kind == Kind::Number &&
+  const bool isInteger = operand.kind == OperandKind::Number &&
                          operand.constant.isInteger() &&
                          (value >= 0 || operand.constant.isNegative());
   const bool isAllowed = form.isRange
@@ -595,21 +596,22 @@ bool FunctionDecoder::addAddress(Pending &pending, const OperandForm &form,
   const std::string_view what = pending.syntax->opcode;
   MemorySpace space = spaceOf(pending.modifiers(), form);
   const bool isParam = space == MemorySpace::Params;
-  const bool isNamed = operand.kind == Kind::Word && operand.isIndexed;
-  if (operand.kind != Kind::Address && !isNamed)
+  const bool isNamed = operand.kind == OperandKind::Word && operand.isIndexed;
+  if (operand.kind != OperandKind::Address && !isNamed)
     return fail(operand.at, what, "an address", describe(operand));
   if (operand.childCount > 0)
     return fail(operand.at, what, "an address without coordinates",
                 "one with them");
   Operand inside = operand;
-  inside.kind = Kind::Word;
+  inside.kind = OperandKind::Word;
   Slot base;
   int64_t offset = operand.offset;
   RegisterUse use;
   VariableUse variable;
   if (operand.text.empty()) {
     base = builder.constant(0, 64);
-  } else if (operand.kind == Kind::Address && findRegister(operand.text, use)) {
+  } else if (operand.kind == OperandKind::Address &&
+             findRegister(operand.text, use)) {
     const bool isWide =
         space == MemorySpace::Global || space == MemorySpace::Generic;
     const bool isAddress =

@@ -12,7 +12,7 @@
 
 using namespace kvc::sim;
 
-using Kind = Operand::Kind;
+using OperandKind = Operand::Kind;
 
 bool kvc::sim::decodeFunction(ProgramBuilder &builder, uint32_t owner,
                               DecodedFunction &function) {
@@ -191,7 +191,7 @@ bool FunctionDecoder::hasShape(const Match &match,
     if (!form.isWritten(match.modifiers) ||
         (form.isOptional && operands.size() < most))
       continue;
-    const bool isVector = operands[given].kind == Kind::Vector;
+    const bool isVector = operands[given].kind == OperandKind::Vector;
     const bool isScalar =
         !form.isParts && form.count == 0 &&
         (!form.isVectorByWord || match.modifiers.vector() == 1);
@@ -268,7 +268,7 @@ bool FunctionDecoder::findLabel(const Name &name, uint32_t &label) {
 bool FunctionDecoder::decodeBranch(Pending &pending) {
   const Instruction &instruction = *pending.syntax;
   const Operand &operand = syntax.operands[instruction.firstOperand];
-  if (instruction.operandCount != 1 || operand.kind != Kind::Word ||
+  if (instruction.operandCount != 1 || operand.kind != OperandKind::Word ||
       operand.isNegated || operand.offset != 0)
     return fail(instruction.at, instruction.opcode, "one label",
                 std::to_string(instruction.operandCount) + " operands");
@@ -293,7 +293,7 @@ bool FunctionDecoder::decodeSwitch(Pending &pending) {
   if (!addOperand(pending, form, index))
     return false;
   const Symbol symbol = scopes.find(list.text);
-  if (list.kind != Kind::Word || symbol.kind != Symbol::Kind::Targets ||
+  if (list.kind != OperandKind::Word || symbol.kind != Symbol::Kind::Targets ||
       syntax.targetLists[symbol.index].kind != TargetList::Kind::Branches)
     return fail(list.at, instruction.opcode, "the name of a .branchtargets",
                 describe(list));

@@ -58,7 +58,7 @@ void storeAt(uint32_t *row, unsigned bits, unsigned lane, uint64_t value) {
     reinterpret_cast<uint64_t *>(row)[lane] = value;
 }
 
-void runPack(Warp &warp, const Step &step, LaneMask lanes) {
+void runPackParts(Warp &warp, const Step &step, LaneMask lanes) {
   const PartsForm form = formOf<PartsForm>(step);
   const uint32_t parts = step.count - 1u;
   eachLane(lanes, [&](unsigned lane) {
@@ -192,7 +192,7 @@ bool kvc::sim::bindMoves(Binding &binding) {
   case Family::Mov:
     return bindMove(binding);
   case Family::Pack:
-    return binding.to(runPack, PartsForm{bits, bits / parts});
+    return binding.to(runPackParts, PartsForm{bits, bits / parts});
   case Family::Unpack:
     return binding.to(runUnpack, PartsForm{bits, bits / parts});
   case Family::Cvta:
