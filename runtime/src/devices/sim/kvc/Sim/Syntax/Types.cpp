@@ -12,20 +12,20 @@ using namespace kvc::sim;
 
 namespace {
 
-struct Row {
+struct TypeRow {
   std::string_view name;
   TypeKind kind;
   unsigned bits;
 };
 
-constexpr Row kRows[] = {
+constexpr TypeRow kTypeRows[] = {
     {"", TypeKind::None, 0},
 #define KVC_SIM_TYPE(id, text, kind, bits) {text, TypeKind::kind, bits},
 #include "kvc/Sim/Syntax/Types.def"
 #undef KVC_SIM_TYPE
 };
 
-const Row &rowOf(Type type) { return kRows[static_cast<size_t>(type)]; }
+const TypeRow &rowOf(Type type) { return kTypeRows[static_cast<size_t>(type)]; }
 
 /// Whether values of these kinds may share a register, sizes aside.
 bool kindsAgree(Type used, Type held) {
@@ -56,8 +56,8 @@ TypeKind kvc::sim::kindOf(Type type) { return rowOf(type).kind; }
 unsigned kvc::sim::bitsOf(Type type) { return rowOf(type).bits; }
 
 std::optional<Type> kvc::sim::typeNamed(std::string_view name) {
-  for (size_t i = 1; i < std::size(kRows); ++i)
-    if (kRows[i].name == name)
+  for (size_t i = 1; i < std::size(kTypeRows); ++i)
+    if (kTypeRows[i].name == name)
       return static_cast<Type>(i);
   return std::nullopt;
 }
