@@ -99,7 +99,12 @@ int64_t ColdCache::sequencesFor(const Engine &engine, int64_t context,
       std::ceil(static_cast<double>(coldBytes) / sequenceBytes));
   const int64_t sequences = divideUp(cold, batch) * batch + batch;
 
-  const double needed = sequenceBytes * static_cast<double>(sequences);
+  // Pages are copied whole, also where a step reads one token of each.
+  int64_t held = visibleTokens(info, context, 1);
+  if (info.layout == KVC_PAGED)
+    held = divideUp(held, info.page) * info.page;
+  const double needed =
+      tokenBytes * static_cast<double>(held) * static_cast<double>(sequences);
   const auto available = static_cast<double>(memoryInfo("MemAvailable:"));
   if ((available > 0 && needed > 0.8 * available) ||
       static_cast<double>(context) * static_cast<double>(sequences) >
