@@ -35,6 +35,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTiles.h"
@@ -424,9 +425,9 @@ private:
     if (source.isAligned() && tokens % tileTokens == 0)
       return Factors::Channel;
     // Blocks that fill lanes have products of their own.
-    int64_t lanes = scheme.channels() % 16 == 0 ? 16 : 8;
-    return scheme.blockChannels() % lanes == 0 ? Factors::TokenBlock
-                                               : Factors::TokenChannel;
+    return scheme.blockChannels() % channelsOfLanes(scheme.channels()) == 0
+               ? Factors::TokenBlock
+               : Factors::TokenChannel;
   }
   SmallVector<TileDim> factorDims(const spec::PartScheme &scheme,
                                   Factors factors, StringRef channels) {
@@ -482,8 +483,7 @@ private:
                                     valid, tensor, part, isUnaligned);
     return DequantizeOp::create(
         b, codes, scale, zero,
-        scheme.codec.isInt() ? int64_t(1) << (scheme.codec.bits - 1) : 0,
-        scheme.zero);
+        scheme.codec.isInt() ? middleOfCodes(scheme.codec) : 0, scheme.zero);
   }
 
   /// A tile of raw rows of K or V, all channels.

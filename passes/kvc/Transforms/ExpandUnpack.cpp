@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Dialect/KVC/KVCOps.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Spec/Segments.h"
@@ -141,10 +142,19 @@ private:
     store(given.smooth ? b.mul(x, given.smooth) : x, op.getX());
   }
 
+  /// A scale that is 0 gives x' = 0, but its product with code 0 is -0 where
+  /// the table begins with a negative entry or the scale is -0 itself.
+  bool hasNegativeZeros() const {
+    return scheme.codesFrom == spec::CodesFrom::Stored &&
+           scheme.scale->dtype != spec::DType::E8M0 &&
+           (scheme.codec.kind == spec::CodecKind::Lut ||
+            scheme.estimate == spec::Estimate::Signed);
+  }
+
   void emitCodes() {
     int64_t blocks = scheme.blocks();
     bool isUnsigned = scheme.codec.isInt() && scheme.zero != spec::Zero::None;
-    int64_t centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
+    int64_t centre = isUnsigned ? middleOfCodes(scheme.codec) : 0;
     RankedTensorType factor = b.f32Tile({{"t", 1}, {"b", blocks}});
     Value centred = load<LoadCodesOp>(rows(b.getI8Type()));
     Value scale =
@@ -182,6 +192,10 @@ private:
       break;
     default:
       x = b.mul(u, scale);
+      if (hasNegativeZeros())
+        x = b.select(b.compare(arith::CmpFPredicate::OEQ,
+                               b.broadcast(scale, u.getType()), 0.0),
+                     b.constant(cast<RankedTensorType>(x.getType()), 0.0), x);
     }
     x = JoinOp::create(b, rows(b.getF32Type()), x);
     storeValues(x);

@@ -6,6 +6,7 @@
 
 #include "kvc/Transforms/Placement.h"
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Dialect/KVC/KVCTiles.h"
 
 using namespace mlir;
@@ -14,10 +15,9 @@ namespace kvc {
 
 namespace {
 
-/// A dot over a slice of channels works on whole chunks of lanes, 16 or, where
-/// the channels are an odd multiple of 8, 8.
+/// A dot over a slice of channels works on whole chunks of lanes.
 bool fillsLanes(int64_t blockChannels, int64_t channels) {
-  return blockChannels % (channels % 16 == 0 ? 16 : 8) == 0;
+  return blockChannels % channelsOfLanes(channels) == 0;
 }
 
 // Costs, in operations per element. A product of codes with integer weights

@@ -17,6 +17,7 @@
 
 #include "kvc/Transforms/Quantiser.h"
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
 #include "kvc/Dialect/KVC/KVCTiles.h"
 #include "kvc/Spec/Lookup.h"
@@ -97,7 +98,7 @@ private:
   }
 
   int64_t steps() const { return (int64_t(1) << scheme.codec.bits) - 1; }
-  int64_t centre() const { return int64_t(1) << (scheme.codec.bits - 1); }
+  int64_t centre() const { return middleOfCodes(scheme.codec); }
   bool isExact() const { return scheme.codesFrom == spec::CodesFrom::Exact; }
   bool isRms() const { return scheme.estimate == spec::Estimate::Rms; }
   bool isSigned() const { return scheme.estimate == spec::Estimate::Signed; }

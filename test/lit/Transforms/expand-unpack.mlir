@@ -97,6 +97,40 @@ func.func @symmetric(%cache: !kvc.cache<#symmetric>, %codes: memref<?x64xi8>, %s
   return
 }
 
+// A scale that is 0 gives 0: where its product with code 0 may be -0 (a table's
+// first entry is negative, the scale of a block of zeros is -0) 0 is selected,
+// where codes are from exact quotients the product stands.
+
+#signed = #kvc.spec<name = "signed",
+  attention = #kvc.attention<{head_dim = 64, kv_heads = 2, q_heads = 2}>,
+  io = #kvc.io<{query = "f16"}>,
+  key = #kvc.scheme<{codec = "int4", estimate = "signed", scale = {channels = 32, dtype = "f16", tokens = 1}}>,
+  value = #kvc.scheme<{codec = "int4", codes_from = "exact", estimate = "signed", scale = {channels = 32, dtype = "f16", tokens = 1}}>>
+// CHECK-LABEL: func.func @signed(
+// CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : tensor<1x2x32xf32, #kvc.dims<t, b, e>>
+// CHECK: %[[S:.*]] = kvc.load_scale
+// CHECK: %[[UB:.*]] = kvc.split
+// CHECK: %[[P:.*]] = arith.mulf %[[UB]],
+// CHECK: %[[IS:.*]] = arith.cmpf oeq, %{{.*}}, %[[NONE]]
+// CHECK: %[[XB:.*]] = arith.select %[[IS]], %[[NONE]], %[[P]]
+// CHECK: kvc.join %[[XB]]
+func.func @signed(%cache: !kvc.cache<#signed>, %codes: memref<?x64xi8>, %scales: memref<?x2xf32>, %zeros: memref<?x2xf32>, %x: memref<?x64xf32>,
+    %head: index, %begin: index, %end: index) {
+  kvc.unpack %cache[%head] tokens(%begin to %end) into %codes, %scales, %zeros, %x {tensor = #kvc.tensor<key>}
+      : !kvc.cache<#signed>, memref<?x64xi8>, memref<?x2xf32>, memref<?x2xf32>, memref<?x64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @exact(
+// CHECK-NOT: arith.select
+// CHECK: kvc.join
+func.func @exact(%cache: !kvc.cache<#signed>, %codes: memref<?x64xi8>, %scales: memref<?x2xf32>, %zeros: memref<?x2xf32>, %x: memref<?x64xf32>,
+    %head: index, %begin: index, %end: index) {
+  kvc.unpack %cache[%head] tokens(%begin to %end) into %codes, %scales, %zeros, %x {tensor = #kvc.tensor<value>}
+      : !kvc.cache<#signed>, memref<?x64xi8>, memref<?x2xf32>, memref<?x2xf32>, memref<?x64xf32>
+  return
+}
+
 // Raw values are only widened.
 
 #raw = #kvc.spec<name = "raw",

@@ -257,6 +257,21 @@ TEST(Lut, ScaleByTheLargestEntry) {
   EXPECT_EQ(block.codes, (Codes{3, 1}));
 }
 
+TEST(ScaleOfZero, GivesZeroAndNoNegativeOne) {
+  const Floats table = {-1, 1};
+  BlockCodes block = quantise(lut(), {0, -0.0f}, table);
+  EXPECT_EQ(bitsOfFloat(block.scale), 0u);
+  EXPECT_EQ(block.codes, (Codes{0, 0}));
+  EXPECT_EQ(bitsOfFloat(dequantise(lut(), table, 0, 0, 0)), 0u);
+
+  PartScheme s = ints(4);
+  s.estimate = spec::Estimate::Signed;
+  EXPECT_EQ(bitsOfFloat(dequantise(s, {}, -0.0f, 0, 0)), 0u);
+  // "exact" has codes beside such scales: x' = s * u.
+  s.codesFrom = spec::CodesFrom::Exact;
+  EXPECT_EQ(bitsOfFloat(dequantise(s, {}, 0, 0, uint8_t(-3))), 0x80000000u);
+}
+
 TEST(Lut, Mid) {
   PartScheme s = lut();
   s.zero = spec::Zero::Mid;

@@ -62,6 +62,27 @@ private:
            isa<kvc::kvk::LayoutAttr>(layouts[number]);
   }
 
+  /// The lanes hold all of the tile and nothing else.
+  static bool isWhole(OpResult value) {
+    if (!kvc::isTile(value.getType()))
+      return true;
+    Operation *op = value.getOwner();
+    auto layouts = op->getAttrOfType<ArrayAttr>(
+        kvc::kvk::KVKDialect::getLayoutsAttrName());
+    auto layout = cast<kvc::kvk::LayoutAttr>(layouts[value.getResultNumber()]);
+    auto tile = cast<RankedTensorType>(value.getType());
+    // The rules of a tile of codes, of a width that fills a packed word.
+    int64_t packed = 1;
+    for (const kvc::layout::Digit &digit : layout.getPack())
+      packed *= digit.count;
+    auto code = IntegerType::get(op->getContext(), packed > 1 && packed <= 32
+                                                       ? unsigned(32 / packed)
+                                                       : 8);
+    return succeeded(kvc::kvk::TileType::verify(
+        [&] { return op->emitOpError(); }, tile.getShape(), code,
+        cast<kvc::DimsAttr>(tile.getEncoding()), layout));
+  }
+
   /// Each tile says which of its elements a lane has.
   static LogicalResult requireLanes(func::FuncOp func) {
     if (func.getNumResults() != 0)
@@ -73,6 +94,8 @@ private:
           op->emitOpError("expected a tile whose elements lie on lanes, which "
                           "kvk-assign-lanes says, got ")
               << value.getType();
+          return WalkResult::interrupt();
+        } else if (!isWhole(value)) {
           return WalkResult::interrupt();
         }
       return WalkResult::advance();

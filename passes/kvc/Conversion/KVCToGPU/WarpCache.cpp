@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Conversion/ExpandMath/FloatCodes.h"
 #include "kvc/Conversion/KVCToGPU/CacheRuns.h"
 #include "kvc/Conversion/KVCToGPU/WarpLowering.h"
@@ -109,10 +110,9 @@ public:
     return b.offset(region.pageOf(b, at), b.div(bits, 8));
   }
 
-  /// Whether the element's token is one to read; null where all are.
+  /// Whether the element's token is one to read.
   Value isValid(int64_t number) {
-    if (!valid)
-      return {};
+    assert(valid && "all tokens are to be written");
     return arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                  lanes.index(tile, 't', number), valid);
   }
@@ -122,7 +122,9 @@ private:
   Lanes &lanes;
   HeadRegion region;
   WarpTile tile;
-  Value token, valid, page;
+  Value token;
+  Value valid; ///< Null where tokens are written: all of a tile are there.
+  Value page;
   char column;
   bool isInPage;
 };
@@ -222,16 +224,14 @@ WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
   std::optional<PagePlaces> highPlaces;
   if (low < width)
     highPlaces.emplace(placesOf(layout::RegionKind::HighCodes));
-  bool isCentred = codec.isInt() &&
-                   !(width == 8 && access.scheme().zero == spec::Zero::None);
+  const int64_t centre = storedCentre(access.scheme());
   for (int64_t i = 0; i < tile.size(); ++i) {
     Value stored = loadField(places, i, low);
     if (highPlaces)
       stored =
           b.bitOr(stored, b.shl(loadField(*highPlaces, i, width - low), low));
-    if (isCentred)
-      stored = arith::SubIOp::create(b, stored,
-                                     b.splat(int64_t(1) << (width - 1), word));
+    if (centre != 0)
+      stored = arith::SubIOp::create(b, stored, b.splat(centre, word));
     stored = arith::SelectOp::create(b, places.isValid(i), stored,
                                      b.splat(int64_t(0), word));
     codes.push_back(arith::TruncIOp::create(b, b.getI8Type(), stored));
@@ -297,16 +297,15 @@ LogicalResult WarpLowering::lowerStoreCodes(StoreCodesOp op) {
   Type type = op.getSource().getType();
   int64_t width = codec.bits,
           low = layout::lowBits(access.spec().layout, codec);
-  bool isCentred = codec.isInt() &&
-                   !(width == 8 && access.scheme().zero == spec::Zero::None);
+  const int64_t centre = storedCentre(access.scheme());
   Value source = get(op.getSource());
   if (isa<FloatType>(getElementTypeOrSelf(type)))
     source =
         b.bitcast(source, Emit::vectorOf(Emit::lanesOf(source),
                                          b.getIntegerType(unsigned(width))));
-  else if (isCentred)
-    source = arith::AddIOp::create(
-        b, source, b.splat(int64_t(1) << (width - 1), source.getType()));
+  else if (centre != 0)
+    source =
+        arith::AddIOp::create(b, source, b.splat(centre, source.getType()));
   if (low == width)
     return storeField(op, source, layout::RegionKind::Codes, width);
   if (failed(storeField(op, source, layout::RegionKind::Codes, low)))

@@ -207,10 +207,13 @@ std::pair<Value, Value> WarpLowering::namedChannel(Value index, int64_t i,
 WarpLowering::Result WarpLowering::lowerPick(PickOp op) {
   writeTile(op.getSource());
   Type source = op.getSource().getType();
-  int64_t pitch = rowsOf(source) > 1 ? pitchOf(channelsOf(source)) : 0;
+  int64_t channels = channelsOf(source),
+          pitch = rowsOf(source) > 1 ? pitchOf(channels) : 0;
   return readShared(tileOf(op), b.getF32Type(), [&](int64_t i) {
     auto [channel, row] = namedChannel(op.getIndex(), i, pitch);
-    return b.add(row, b.div(channel, int64_t(op.getWidth())));
+    // Numbers may come from memory, where any bits are.
+    return b.add(row, b.min(b.div(channel, int64_t(op.getWidth())),
+                            b.index(channels - 1)));
   });
 }
 

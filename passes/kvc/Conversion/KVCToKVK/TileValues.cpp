@@ -8,6 +8,7 @@
 
 #include "Converter.h"
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Layout/PageLayout.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -103,11 +104,9 @@ StoredCodes::StoredCodes(CacheType cache, spec::Tensor tensor, unsigned part) {
     return;
   }
   element = IntegerType::get(context, scheme.codec.bits);
-  bool isUnsigned = scheme.codec.isInt() &&
-                    (scheme.codec.bits < 8 || scheme.zero != spec::Zero::None);
   unsigned low = layout::lowBits(cache.getSpec().layout, scheme.codec);
   lowBits = low < scheme.codec.bits ? low : 0;
-  centre = isUnsigned ? int64_t(1) << (scheme.codec.bits - 1) : 0;
+  centre = storedCentre(scheme);
 }
 
 } // namespace kvc

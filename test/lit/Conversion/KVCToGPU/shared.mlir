@@ -40,6 +40,23 @@ func.func @patch(%out: memref<?x32xf32>, %i: index, %n: index) {
   return
 }
 
+// Whatever the numbers are, what is read is the source's.
+
+// CHECK-LABEL: func.func @pick
+func.func @pick(%out: memref<?x1xf32>, %i: index, %n: index) {
+  %x = arith.constant {kvk.layouts = [#rows]} dense<1.0> : tensor<2x32xf32, #kvc.dims<t, c>>
+  %o = arith.constant {kvk.layouts = [#kvk.layout<reg = [t0], lane = [*, *, *, *, *]>]} dense<65535.0> : tensor<2x1xf32, #kvc.dims<t, o>>
+  // CHECK: nvvm.bar.warp.sync
+  // CHECK-COUNT-2: llvm.store {{.*}} : f32, !llvm.ptr<3>
+  // CHECK: nvvm.bar.warp.sync
+  // CHECK: %[[LAST:.*]] = arith.constant 31 : index
+  // CHECK: arith.minsi %{{.*}}, %[[LAST]]
+  // CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> f32
+  %y = kvc.pick %x at %o {kvk.layouts = [#kvk.layout<reg = [t0], lane = [*, *, *, *, *]>]} : tensor<2x32xf32, #kvc.dims<t, c>>, tensor<2x1xf32, #kvc.dims<t, o>>
+  kvc.store_rows %y, %out[%i] valid %n : tensor<2x1xf32, #kvc.dims<t, o>>, memref<?x1xf32>
+  return
+}
+
 // A rotation needs no memory: strides in a lane, then across lanes.
 
 // CHECK-LABEL: func.func @rotate

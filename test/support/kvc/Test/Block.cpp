@@ -454,7 +454,9 @@ float kvc::test::dequantise(const PartScheme &scheme,
     u = float(int8_t(code));
   switch (scheme.zero) {
   case Zero::None:
-    return s * u;
+    // A scale that is 0 gives 0, not -0; "exact" says s * u of it too, and a
+    // scale of e8m0 is none.
+    return s == 0 && scheme.codesFrom == spec::CodesFrom::Stored ? 0 : s * u;
   case Zero::Min:
   case Zero::Mid:
     return s * u + zero;

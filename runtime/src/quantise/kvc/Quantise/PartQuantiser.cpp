@@ -433,7 +433,11 @@ float PartQuantiser::read(int64_t head, const BlockScale &scale,
     u = static_cast<int8_t>(code);
   switch (part.zero) {
   case Zero::None:
-    return scale.factor * u;
+    // A scale that is 0 gives 0, where the product may be -0; codes from exact
+    // quotients are no zeros beside such a scale.
+    return scale.factor == 0 && part.codesFrom == spec::CodesFrom::Stored
+               ? 0
+               : scale.factor * u;
   case Zero::Min:
   case Zero::Mid:
     return scale.factor * u + scale.zero;
