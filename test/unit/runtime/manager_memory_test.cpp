@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Machine.h"
 #include "ManagedRows.h"
 
 #include <cstdlib>
@@ -18,18 +19,36 @@ using namespace kvc::test;
 
 /// Allocations of this thread that still succeed; below 0: all.
 static thread_local int64_t allocationsLeft = -1;
+static thread_local bool wasRefused = false;
 
-void *operator new(size_t size) {
-  if (allocationsLeft == 0)
-    throw std::bad_alloc();
+static bool mayAllocate() {
+  if (allocationsLeft == 0) {
+    wasRefused = true;
+    return false;
+  }
   if (allocationsLeft > 0)
     --allocationsLeft;
+  return true;
+}
+
+void *operator new(size_t size) {
+  if (!mayAllocate())
+    throw std::bad_alloc();
   if (void *memory = std::malloc(size ? size : 1))
     return memory;
   throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+/// The calloc that arrays of the manager come from, by the linker's --wrap.
+extern "C" {
+void *realCalloc(size_t count, size_t size) __asm__("__real_calloc");
+void *refusingCalloc(size_t count, size_t size) __asm__("__wrap_calloc");
+void *refusingCalloc(size_t count, size_t size) {
+  return mayAllocate() ? realCalloc(count, size) : nullptr;
+}
+}
 
 namespace {
 
@@ -153,4 +172,69 @@ TEST(ManagerMemory, AppendsTakeNoneWhereTheLongestSequenceIsKnown) {
       EXPECT_EQ(kvc_manager_commit(rows.get(), two, 7, nullptr), KVC_OK);
     }
   }
+}
+
+TEST(ManagerMemory, EveryAllocationOfEveryCallFailsInTurn) {
+  // The machine's model knows of successes only, so it tells if a call that
+  // failed has done anything, or has lost what the next attempt needs.
+  int64_t failed = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Machine machine(randomSetting(seed));
+    if (!machine.isUsable())
+      continue;
+    int64_t left = -1;
+    machine.listening = [&](bool begins) {
+      if (begins)
+        left = allocationsLeft;
+      allocationsLeft = begins ? -1 : left;
+    };
+    machine.around = [&](Machine &it, const std::function<kvc_status()> &call) {
+      for (int64_t allowed = 0;; ++allowed) {
+        const auto before = it.digest();
+        allocationsLeft = allowed;
+        wasRefused = false;
+        const kvc_status status = call();
+        allocationsLeft = -1;
+        if (!wasRefused)
+          return status;
+        EXPECT_EQ(status, KVC_FAILED);
+        const bool isSame = before == it.digest();
+        EXPECT_TRUE(isSame) << "I5, allocation " << allowed;
+        EXPECT_EQ(kvc_manager_check(it.get(), nullptr), KVC_OK);
+        if (!isSame)
+          return status;
+        ++failed;
+        if (allowed > 1000)
+          return status;
+      }
+    };
+    const Operations operations = randomOperations(seed, 100);
+    EXPECT_TRUE(machine.run(operations) && machine.finish())
+        << "seed " << seed << ": " << machine.fault();
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GT(failed, 1000);
+}
+
+TEST(ManagerMemory, EveryAllocationOfACreationFailsInTurn) {
+  const SpecPtr spec = parse(GroupText().json());
+  const kvc_layer_group group = {sizeof(group), spec.get(), 1, 6, 0};
+  kvc_manager_options options = {};
+  options.struct_size = sizeof(options);
+  options.groups = &group;
+  options.num_groups = 1;
+  kvc_manager *manager = nullptr;
+  int64_t allowed = 0;
+  for (; allowed < 200 && !manager; ++allowed) {
+    allocationsLeft = allowed;
+    const kvc_status status = kvc_manager_create(&options, nullptr, &manager);
+    allocationsLeft = -1;
+    EXPECT_EQ(status, manager ? KVC_OK : KVC_FAILED);
+  }
+  // More than 20 arrays alone.
+  EXPECT_GT(allowed, 20);
+  ASSERT_TRUE(manager);
+  EXPECT_EQ(kvc_manager_check(manager, nullptr), KVC_OK);
+  kvc_manager_free(manager);
 }

@@ -160,7 +160,7 @@ struct kvc_manager {
   /// Makes room by one cached block whose fence has passed, of any if
   /// `isAny`; there is one.
   void evictOne(int32_t pool, bool isAny);
-  BlockId lastCached(BlockId block) const;
+  BlockId lastCached(BlockId block, bool isAny) const;
 
   //===--- Steps ----------------------------------------------------------===//
   kvc_status beginStep(kvc_diag *diag, int64_t &step);

@@ -122,14 +122,14 @@ extern "C" kvc_status kvc_policy_get(const char *name, kvc_diag *diag,
 
 /// The last of the chain of cached blocks of one pool that begins with `block`:
 /// what goes behind a window comes into the list in the order of its tokens.
-BlockId kvc_manager::lastCached(BlockId block) const {
+BlockId kvc_manager::lastCached(BlockId block, bool isAny) const {
   const int32_t pool = blocks.poolOf(block);
   for (BlockId last = block;; block = last) {
     for (BlockId child = prefixes.children[block]; child;
          child = prefixes.siblings[child])
       if (blocks.poolOf(child) == pool &&
           blocks.state(child) == BlockState::Cached &&
-          steps.hasPassed(blocks.fence[child]))
+          (isAny || steps.hasPassed(blocks.fence[child])))
         last = child;
     if (last == block)
       return block;
@@ -168,7 +168,7 @@ void kvc_manager::evictOne(int32_t number, bool isAny) {
     }
   }
   const int64_t before = prefixes.count();
-  prefixes.remove(victim ? victim : lastCached(fallback));
+  prefixes.remove(victim ? victim : lastCached(fallback, isAny));
   pool.evictions += before - prefixes.count();
 }
 
