@@ -27,6 +27,8 @@
 
 namespace kvc::test {
 
+inline int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 class Machine {
 public:
   explicit Machine(const Setting &setting);

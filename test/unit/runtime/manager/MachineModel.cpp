@@ -10,8 +10,6 @@
 
 using namespace kvc::test;
 
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// Whether two ranges of tokens have some in common.
 static bool meet(int64_t begin, int64_t end, int64_t otherBegin,
                  int64_t otherEnd) {

@@ -15,8 +15,6 @@ using namespace kvc::test;
 static constexpr int64_t kCode = int64_t(1) << 62;
 static constexpr int64_t kPoison = -1;
 
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 //===----------------------------------------------------------------------===//
 // Writing and reading
 //===----------------------------------------------------------------------===//
