@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -665,4 +666,21 @@ std::vector<MatrixCase> kvc::test::matrixCases(uint64_t seed) {
       cases.push_back(makeCase(cases.size(), properties, row, value, random));
   }
   return cases;
+}
+
+std::string kvc::test::repeatCommand(const MatrixCase &test,
+                                     const spec::Spec &spec,
+                                     const Inputs &inputs,
+                                     const std::string &folder,
+                                     const std::string &target) {
+  const std::string base = folder + "/" + test.name;
+  std::ofstream(base + ".json") << test.spec;
+  if (const auto error = saveInputs(spec, inputs, base + ".safetensors"))
+    return error->str();
+  std::string line = "kvc run " + base + ".json --inputs " + base +
+                     ".safetensors --output " + base + ".out.safetensors";
+  if (test.appendChunk != 0)
+    line += " --append-chunk " + std::to_string(test.appendChunk);
+  return line + " --dump-cache " + base + ".cache.safetensors --poison --cpu " +
+         target;
 }

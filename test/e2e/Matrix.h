@@ -47,6 +47,12 @@ std::vector<MatrixCase> matrixCases(uint64_t seed);
 /// The cases of all triples that are lowered (kvc/Test/Combinations.h).
 std::vector<MatrixCase> combinationCases(uint64_t seed);
 
+/// Saves a case's files in `folder`; a line for the shell that runs it for
+/// `target`.
+std::string repeatCommand(const MatrixCase &test, const spec::Spec &spec,
+                          const Inputs &inputs, const std::string &folder,
+                          const std::string &target);
+
 } // namespace kvc::test
 
 #endif // KVC_TEST_E2E_MATRIX_H

@@ -19,6 +19,11 @@ Finished kvc::test::runKvc(const std::vector<std::string> &arguments) {
   return runProgram(KVC_PROGRAM, arguments);
 }
 
+Finished kvc::test::runShell(const std::string &line) {
+  return runProgram("/bin/sh",
+                    {"-c", "kvc() { \"" KVC_PROGRAM "\" \"$@\"; }; " + line});
+}
+
 bool kvc::test::canRunOnDevices() { return *KVC_SIM_RUN != 0; }
 
 Finished kvc::test::runKvcOnDevice(const std::string &device,

@@ -22,6 +22,8 @@ Finished runProgram(const std::string &program,
                     const std::vector<std::string> &arguments);
 /// Runs `kvc ARGUMENTS..`.
 Finished runKvc(const std::vector<std::string> &arguments);
+/// Runs a line of the shell in which `kvc` is that program.
+Finished runShell(const std::string &line);
 /// Whether the next function has what it needs.
 bool canRunOnDevices();
 /// The same on a simulated device, under the simulator's checker: what that

@@ -206,17 +206,11 @@ protected:
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / "kvc_matrix";
     std::filesystem::create_directories(folder);
-    const std::string base = (folder / test.name).string();
-    std::ofstream(base + ".json") << test.spec;
-    saveInputs(spec, inputs, base + ".safetensors");
     std::cout << test.levels << "\n"
-              << test.spec << "kvc run " << base << ".json --inputs " << base
-              << ".safetensors --output " << base << ".out.safetensors"
-              << (test.appendChunk
-                      ? " --append-chunk " + std::to_string(test.appendChunk)
-                      : "")
-              << " --dump-cache " << base
-              << ".cache.safetensors --poison --cpu " << failedTarget << "\n"
+              << test.spec
+              << repeatCommand(test, spec, inputs, folder.string(),
+                               failedTarget)
+              << "\n"
               << std::flush;
   }
 

@@ -34,3 +34,30 @@ func.func @mma_c3(%k: tensor<16x16xf16, #kvc.dims<t, c>>, %q: tensor<8x16xbf16, 
   %0 = kvk.mma %k, %q : tensor<16x16xf16, #kvc.dims<t, c>>, tensor<8x16xbf16, #kvc.dims<r, c>> to tensor<8x16xf32, #kvc.dims<r, t>>
   return
 }
+
+// -----
+
+// L8: the element type stays.
+func.func @convert_layout_element(%a: tensor<8x16xf32, #kvc.dims<r, t>>) {
+  // expected-error@+1 {{'kvk.convert_layout' op requires the same type for all operands and results}}
+  %0 = "kvk.convert_layout"(%a) : (tensor<8x16xf32, #kvc.dims<r, t>>) -> tensor<8x16xf16, #kvc.dims<r, t>>
+  return
+}
+
+// -----
+
+// L8: the shape stays.
+func.func @convert_layout_shape(%a: tensor<8x16xf32, #kvc.dims<r, t>>) {
+  // expected-error@+1 {{'kvk.convert_layout' op requires the same type for all operands and results}}
+  %0 = "kvk.convert_layout"(%a) : (tensor<8x16xf32, #kvc.dims<r, t>>) -> tensor<16x8xf32, #kvc.dims<r, t>>
+  return
+}
+
+// -----
+
+// L8: and the dims.
+func.func @convert_layout_dims(%a: tensor<16x16xf32, #kvc.dims<r, t>>) {
+  // expected-error@+1 {{'kvk.convert_layout' op requires the same encoding for all operands and results}}
+  %0 = "kvk.convert_layout"(%a) : (tensor<16x16xf32, #kvc.dims<r, t>>) -> tensor<16x16xf32, #kvc.dims<t, r>>
+  return
+}
