@@ -24,6 +24,7 @@ void addCompileCommand(CLI::App &app);
 void addBenchCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
 void addCalibrateCommand(CLI::App &app);
+void addPlanCommand(CLI::App &app);
 void addPresetsCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 void addSimCommand(CLI::App &app);

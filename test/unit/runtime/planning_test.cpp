@@ -261,8 +261,9 @@ TEST(Planning, TokensForIsTheInverse) {
         continue;
       ASSERT_GT(layers.bytes(more + 1), bytes);
       // One byte less is never enough.
-      if (bytes > 0)
+      if (bytes > 0) {
         ASSERT_LT(layers.bytes(layers.tokens(bytes - 1)), bytes);
+      }
     }
   }
 }
