@@ -74,7 +74,10 @@ KVC_API kvc_status kvc_hash_inputs(const kvc_spec *spec,
  *  a file beside it, which is made durable and then renamed, so that whatever
  *  happens `path` is what it was or the whole new file. KVC_WAIT until the
  *  steps that wrote the sequence have retired and its copies are taken.
- *  KVC_FAILED, with the system's reason, where the file cannot be written. */
+ *  KVC_STALE for a sequence that does not exist, KVC_FAILED for one whose steps
+ *  have failed and, with the system's reason, where the file cannot be written;
+ *  where `memory` fails its status. With KVC_MANAGER_LOCK calls that take
+ *  `kvc_manager *` wait until the file is written, and all that come after. */
 KVC_API kvc_status kvc_manager_save(const kvc_manager *manager,
                                     kvc_sequence sequence,
                                     const int32_t *tokens,
@@ -133,9 +136,11 @@ KVC_API kvc_status kvc_saved_get_group(const kvc_saved *saved, int64_t group,
  *  published, any number of sequences begin with them. Free blocks are taken
  *  first, then cached ones evicted; KVC_OUT_OF_BLOCKS, KVC_WAIT as
  *  kvc_manager_append. KVC_UNSUPPORTED, with what differs, for a file of other
- *  layer groups or another identity. Where `memory` fails the sequence is gone
- *  again, the entries that it evicted too. Rows behind the manager's window are
- *  not loaded. */
+ *  layer groups or another identity, or without keys that the manager's queries
+ *  see; KVC_INVALID_ARGUMENT for one of more than max_tokens tokens. Where
+ *  `memory` fails its status: the sequence is gone again, the entries that it
+ *  evicted too. Rows behind the manager's window are not loaded. With
+ *  KVC_MANAGER_LOCK all other calls wait until the blocks are written. */
 KVC_API kvc_status kvc_manager_load(kvc_manager *manager,
                                     const kvc_saved *saved,
                                     const kvc_saved_identity *identity,
