@@ -56,8 +56,7 @@ if [ -n "$pack" ]; then
   mkdir -p "$work/bin" "$work/lib"
   cp "$build/bin/kvc" "$work/bin/"
   libraries "$build/bin/kvc" | while read -r library; do cp -L "$library" "$work/lib/"; done
-  # Machine code, most of it the same all over; it has to travel.
-  tar -C "$work" -cf - bin lib | xz -T0 --x86 --lzma2=preset=6,dict=32MiB >"$pack.part"
+  tar -C "$work" -cf - bin lib | xz -T0 -6 >"$pack.part"
   mv "$pack.part" "$pack"
   echo "$pack: $(stat -c %s "$pack") bytes"
   exit 0
