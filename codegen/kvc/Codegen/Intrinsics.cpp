@@ -45,6 +45,7 @@ constexpr Requirement kRequirements[] = {
     {"llvm.nvvm.prmt", ""},
     {"llvm.nvvm.read.ptx.sreg.", ""},
     {"llvm.nvvm.shfl.sync.", ""},
+    {"llvm.nvvm.vote.any.sync", ""},
     {"llvm.nvvm.ff2", ""},
     // What hasFloat8 stands for.
     {"llvm.nvvm.e4m3x2.", "", 81},

@@ -188,6 +188,11 @@ WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
                       access.unaligned, 'c');
   };
   PagePlaces places = placesOf(layout::RegionKind::Codes);
+  auto whereValid = [&](Value all) {
+    return WarpLowering::whereValid(
+        all, get(access.valid), tokensOf(op.getType()),
+        [&](int64_t i) { return places.isValid(i); });
+  };
   const spec::Codec &codec = access.scheme().codec;
   Type element = getElementTypeOrSelf(op.getType());
   SmallVector<Value> codes;
@@ -196,11 +201,9 @@ WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
     int64_t alignment = isAlignedIn(access) ? int64_t(codec.bits) / 8 : 1;
     for (int64_t i = 0; i < tile.size(); ++i) {
       Value stored = b.loadBytes(places.byteAddress(i), bits, alignment);
-      stored = arith::SelectOp::create(b, places.isValid(i), stored,
-                                       b.splat(int64_t(0), bits));
       codes.push_back(b.bitcast(stored, element));
     }
-    return collect(codes);
+    return whereValid(collect(codes));
   }
   Type word = b.getIntegerType(16);
   auto loadField = [&](PagePlaces &from, int64_t i, int64_t width) -> Value {
@@ -232,11 +235,9 @@ WarpLowering::Result WarpLowering::lowerLoadCodes(LoadCodesOp op) {
           b.bitOr(stored, b.shl(loadField(*highPlaces, i, width - low), low));
     if (centre != 0)
       stored = arith::SubIOp::create(b, stored, b.splat(centre, word));
-    stored = arith::SelectOp::create(b, places.isValid(i), stored,
-                                     b.splat(int64_t(0), word));
     codes.push_back(arith::TruncIOp::create(b, b.getI8Type(), stored));
   }
-  return collect(codes);
+  return whereValid(collect(codes));
 }
 
 /// Rows from one of two places, token by token.
@@ -421,8 +422,6 @@ WarpLowering::Result WarpLowering::lowerLoadMeta(Operation *op,
   Type word = b.getIntegerType(unsigned(bits));
   SmallVector<Value> elements(size_t(tile.size()));
   auto define = [&](int64_t number, Value value) {
-    value = arith::SelectOp::create(b, places.isValid(number), value,
-                                    b.splat(int64_t(0), word));
     elements[size_t(number)] = b.bitcast(value, stored);
   };
   StringRef last = dimsOf(type).back();
@@ -452,26 +451,20 @@ WarpLowering::Result WarpLowering::lowerLoadMeta(Operation *op,
         define(runs.element(run, i), length == 1 ? loaded : at(loaded, i));
     }
   }
-  Value all = collect(elements);
+  Value all = collect(elements), numbers;
+  spec::DType dtype =
+      isOutlier ? spec::DType::F16 : access.scheme().scale->dtype;
   if (kind == layout::RegionKind::OutlierIndices)
-    return Value(arith::UIToFPOp::create(
-        b, Emit::vectorOf(tile.size(), b.getF32Type()), all));
-  if (isOutlier)
-    return b.toF32(all);
-  spec::DType dtype = access.scheme().scale->dtype;
-  if (dtype == spec::DType::E8M0) {
-    // Byte 0 is 2^-127, where there is a token.
-    SmallVector<Value> factors;
-    Value decoded = floatmath::decodeE8M0(b, all);
-    for (int64_t i = 0; i < tile.size(); ++i)
-      factors.push_back(arith::SelectOp::create(
-          b, places.isValid(i), at(decoded, i),
-          arith::ConstantOp::create(b, b.getF32FloatAttr(0))));
-    return collect(factors);
-  }
-  if (dtype == spec::DType::E4M3)
-    return floatmath::decodeFloat(b, all, spec::kFP8E4M3);
-  return b.toF32(all);
+    numbers = arith::UIToFPOp::create(
+        b, Emit::vectorOf(tile.size(), b.getF32Type()), all);
+  else if (dtype == spec::DType::E8M0)
+    numbers = floatmath::decodeE8M0(b, all);
+  else if (dtype == spec::DType::E4M3)
+    numbers = floatmath::decodeFloat(b, all, spec::kFP8E4M3);
+  else
+    numbers = b.toF32(all);
+  return whereValid(numbers, get(access.valid), tokensOf(type),
+                    [&](int64_t i) { return places.isValid(i); });
 }
 
 LogicalResult WarpLowering::lowerStoreMeta(Operation *op,

@@ -130,15 +130,21 @@ LogicalResult WarpLowering::lowerLoop(Operation *op) {
   // What other lanes read or wrote of the cache before.
   if (storesCodes && !rawCaches.empty())
     waitForWarp();
+  findLaneSums(loop);
   SmallVector<Value> inits;
-  for (Value init : loop.getInitArgs())
-    inits.push_back(get(init));
+  SmallVector<SmallVector<int64_t>> laneMasks;
+  for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
+    laneMasks.push_back(lanesOfSum(loop, unsigned(i)));
+    inits.push_back(shareOf(init, get(init), laneMasks.back().size()));
+  }
   auto made =
       scf::ForOp::create(b, get(loop.getLowerBound()),
                          get(loop.getUpperBound()), get(loop.getStep()), inits);
   map.map(loop.getInductionVar(), made.getInductionVar());
   map.map(loop.getRegionIterArgs(), made.getRegionIterArgs());
-  map.map(loop.getResults(), made.getResults());
+  for (auto [old, sum, masks] :
+       llvm::zip_equal(loop.getResults(), made.getResults(), laneMasks))
+    map.map(old, sumOverLanes(sum, masks));
   InsertionGuard guard(b);
   Block *inside = made.getBody();
   if (inits.empty())
@@ -242,6 +248,8 @@ WarpLowering::Result WarpLowering::lowerValue(Operation *op) {
       .Case([&](BroadcastOp op) { return lowerBroadcast(op); })
       .Case([&](ReduceOp op) { return lowerReduce(op); })
       .Case([&](arith::TruncFOp op) { return lowerNarrow(op); })
+      .Case([&](arith::SelectOp op) { return lowerSelect(op); })
+      .Case([&](arith::MulFOp op) { return lowerProduct(op); })
       .Case<SplitOp, JoinOp>([&](auto) { return lowerRenamed(op); })
       .Case([&](LoadQueryOp op) { return lowerLoadQuery(op); })
       .Case([&](LoadRowValuesOp op) { return lowerLoadRowValues(op); })
@@ -405,20 +413,16 @@ static Value combine(Emit &b, ReductionKind kind, Value x, Value y) {
 /// lane before those of other lanes.
 WarpLowering::Result WarpLowering::lowerReduce(ReduceOp op) {
   WarpTile tile = tileOf(op.getSource());
-  auto isReduced = [&](const layout::Digit &digit) {
-    return !digit.isReplicated() &&
-           !hasDim(op.getType(), StringRef(&digit.dim, 1));
-  };
   struct Step {
     layout::Digit digit;
     int64_t laneMask; ///< 0: inside a lane.
   };
   SmallVector<Step> steps;
   for (const layout::Digit &digit : tile.elements())
-    if (isReduced(digit))
+    if (isReduced(op, digit))
       steps.push_back({digit, 0});
   for (auto [i, digit] : llvm::enumerate(tile.layout().lane))
-    if (isReduced(digit))
+    if (isReduced(op, digit) && !laneSums.contains(op))
       steps.push_back({digit, int64_t(1) << i});
   bool isOrdered = op.getKind() == ReductionKind::PairwiseAdd;
   if (isOrdered) // Channels first, then tokens.

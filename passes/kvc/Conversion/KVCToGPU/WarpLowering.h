@@ -19,6 +19,7 @@
 #include "kvc/Dialect/KVK/KVKOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <map>
@@ -61,6 +62,24 @@ private:
   /// split and join: the same elements under other names.
   Result lowerRenamed(Op *op);
   Result lowerScheme(LoadSchemeOp op);
+
+  //===--------------------------------------------------------------------===//
+  // WarpSkips.cpp: what few tiles need, sums over keys
+  //===--------------------------------------------------------------------===//
+  Value choose(Value condition, Value otherwise,
+               llvm::function_ref<Value()> make);
+  Value inAnyLane(Value condition);
+  Value anyOf(Value vector, llvm::function_ref<Value(Value)> test);
+  Value whereValid(Value elements, Value valid, int64_t tokens,
+                   llvm::function_ref<Value(int64_t)> isValid);
+  Result lowerSelect(mlir::arith::SelectOp op);
+  Result lowerProduct(mlir::arith::MulFOp op);
+  void findLaneSums(mlir::scf::ForOp loop);
+  /// By which bits lanes differ that have parts of the loop's sum `i`.
+  llvm::SmallVector<int64_t> lanesOfSum(mlir::scf::ForOp loop, unsigned i);
+  static bool isReduced(ReduceOp op, const layout::Digit &digit);
+  Value shareOf(Value init, Value lowered, size_t lanes);
+  Value sumOverLanes(Value sum, ArrayRef<int64_t> masks);
 
   //===--------------------------------------------------------------------===//
   // WarpMemory.cpp: queries, inputs, partial results, outputs, rows
@@ -166,6 +185,7 @@ private:
   std::map<std::vector<float>, Value> frequencies; ///< By what they are.
   int64_t sharedBytes = 0;
   bool storesCodes = false;
+  llvm::DenseSet<Op *> laneSums;     ///< Reductions that stay in their lanes.
   llvm::SmallVector<Op *> rawCaches; ///< kvc.raw_rows of the new body.
   llvm::DenseMap<Value, Memory> memories;
 };

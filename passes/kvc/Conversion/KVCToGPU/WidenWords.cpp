@@ -139,10 +139,14 @@ Value WidenWords::floats(Value word, int64_t position) {
   bool isE4M3 = format == "fp8_e4m3", isHalf = form.element.isF16();
   int64_t second = position + form.distance;
   if (form.hasFloat8 && isHalf) {
-    Value bytes = position == 0 && form.distance == 1
-                      ? word
-                      : permute(word, 0x4400 | second << 4 | position);
-    Value both = LLVM::TruncOp::create(b, b.getI16Type(), bytes);
+    // Neighbours are half of the word, which is a register of its own.
+    bool isHalfWord = form.distance == 1 && position % 2 == 0;
+    Value bytes =
+        isHalfWord ? word : permute(word, 0x4400 | second << 4 | position);
+    Value halves =
+        LLVM::BitcastOp::create(b, Emit::vectorOf(2, b.getI16Type()), bytes);
+    Value both =
+        vector::ExtractOp::create(b, halves, isHalfWord ? position / 2 : 0);
     auto type = isE4M3 ? Float8E4M3FNType::get(b.getContext())
                        : Type(Float8E5M2Type::get(b.getContext()));
     Value floats = NVVM::ConvertF8x2ToF16x2Op::create(
