@@ -23,4 +23,23 @@ bool isWordOperand(const Spec &spec, const PartScheme &part) {
          (part.codec.isInt() && (part.codec.bits == 4 || part.codec.bits == 2));
 }
 
+bool isInPlaceOperand(const Spec &spec, const PartScheme &part) {
+  return isWordOperand(spec, part) && spec.io.query == DType::F16 &&
+         part.codec.isInt() && part.codec.bits < 8;
+}
+
+std::vector<PlacedDigit> placedDigits(const layout::Storage &storage) {
+  constexpr int64_t kByte = 8;
+  std::vector<PlacedDigit> digits;
+  int64_t bits = storage.width;
+  for (const layout::Digit &digit : storage.addr) {
+    if (bits >= kByte)
+      break;
+    if (digit.dim == 'c')
+      digits.push_back({digit.place, bits});
+    bits *= digit.count;
+  }
+  return digits;
+}
+
 } // namespace kvc

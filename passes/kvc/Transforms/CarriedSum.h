@@ -34,6 +34,11 @@ public:
   mlir::scf::ForOp getLoop() { return loop; }
   /// What the sum was when the loop ended.
   mlir::Value getResult() { return loop.getResult(number); }
+  /// What it is when the loop begins.
+  mlir::Value getInit() { return loop.getInitArgs()[number]; }
+  void setInit(mlir::Value init) {
+    loop.getInitArgsMutable()[number].set(init);
+  }
   /// A tile <r>.
   mlir::Value getDecay() { return decay.getSource(); }
   /// Whether a decay that is known at `op` of the body could be the sum's: the

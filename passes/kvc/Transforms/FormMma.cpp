@@ -22,15 +22,20 @@
 #include "kvc/Dialect/KVK/KVKDialect.h"
 #include "kvc/Dialect/KVK/KVKOps.h"
 #include "kvc/Dialect/KVK/KVKTypes.h"
+#include "kvc/Layout/PageLayout.h"
+#include "kvc/Transforms/CarriedSum.h"
 #include "kvc/Transforms/Passes.h"
 #include "kvc/Transforms/TileBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -300,47 +305,241 @@ private:
   LogicalResult form(ContractOp op, const CacheOperand &cache, Value other) {
     LoadCodesOp load = cache.load;
     const spec::Spec &spec = load.getCache().getType().getSpec();
+    StringRef depth = dimsWithout(other.getType(), op.getType()).front();
+    std::optional<CarriedSum> sum;
+    if (depth == "t")
+      sum = CarriedSum::of(op.getResult());
+    bool isInPlace =
+        isInPlaceOperand(spec, partOf(load)) && (depth != "t" || sum);
     ImplicitLocOpBuilder b(op.getLoc(), op);
     Type element = spec.io.query == spec::DType::F16 ? Type(b.getF16Type())
                                                      : Type(b.getBF16Type());
-    FailureOr<Value> codes = loadOperand(b, op, cache, element);
+    FailureOr<Value> codes = loadOperand(b, op, cache, element, isInPlace);
     if (failed(codes))
       return failure();
+    if (isInPlace && !sum) {
+      formScoresInPlace(op, load, *codes, other);
+      return success();
+    }
 
-    StringRef depth = dimsWithout(other.getType(), op.getType()).front();
     std::pair<Value, Value> scaled = normalise(b, other, depth);
     SmallVector<Value> rows =
         termsOf(b, scaled.first, isRotated(other) ? 2 : 1, spec.io.query);
+    if (isInPlace) {
+      formValuesInPlace(op, load, *codes, rows, scaled.second, *sum);
+      return success();
+    }
+    replace(b, op, *codes, rows, scaled.second);
+    return success();
+  }
 
-    // A product that is added to something right away starts from that.
+  /// `op` by a product whose rows are multiplied by `factors` behind it, if
+  /// there are some. One that is added to something right away starts from
+  /// that.
+  static void replace(ImplicitLocOpBuilder &b, ContractOp op, Value codes,
+                      ArrayRef<Value> rows, Value factors) {
     Value result = op.getResult(), acc;
-    if (!scaled.second && result.hasOneUse())
+    if (!factors && result.hasOneUse())
       if (auto add = dyn_cast<arith::AddFOp>(*result.user_begin())) {
         acc = add.getLhs() == result ? add.getRhs() : add.getLhs();
         b.setInsertionPoint(add);
         result = add.getResult();
       }
-    Value product = productOfTerms(b, op.getType(), *codes, rows, acc);
-    if (scaled.second)
+    Value product = productOfTerms(b, op.getType(), codes, rows, acc);
+    if (factors)
       product = arith::MulFOp::create(
-          b, product, BroadcastOp::create(b, op.getType(), scaled.second),
+          b, product, BroadcastOp::create(b, op.getType(), factors),
           arith::FastMathFlags::contract);
     result.replaceAllUsesWith(product);
     if (result.getDefiningOp() != op)
       result.getDefiningOp()->erase();
     op.erase();
-    return success();
+  }
+
+  static const spec::PartScheme &partOf(LoadCodesOp load) {
+    const spec::Spec &spec = load.getCache().getType().getSpec();
+    return spec::schemeOf(spec, load.getTensor())->parts[load.getPart()];
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Codes as they lie in their words
+  //===--------------------------------------------------------------------===//
+
+  /// The smallest f16, which is code 1 at the end of a byte, is 2^-24.
+  static constexpr int kUnit = 24;
+
+  static double biasOf(LoadCodesOp load) {
+    return double(int64_t(1) << (partOf(load).codec.bits - 1));
+  }
+
+  /// 2^(sign * k) of each channel, k the bits below its codes in a byte.
+  static Value unitsOf(TileBuilder &b, LoadCodesOp load, StringRef channels,
+                       int sign) {
+    const spec::Spec &spec = load.getCache().getType().getSpec();
+    const TileDim dim = {channels, partOf(load).channels()};
+    layout::PageLayout pages =
+        layout::pageLayout(spec, load.getTensor(), layout::TargetFamily::Nvptx);
+    const layout::Storage &storage =
+        pages.region(layout::RegionKind::Codes, unsigned(load.getPart()))
+            .storage;
+    RankedTensorType type = makeTile(b.getContext(), dim, b.getF32Type());
+    RankedTensorType numbers = makeTile(b.getContext(), dim, b.getI32Type());
+    Value channel = IotaOp::create(b, numbers), units = b.constant(type, 1.0);
+    for (const PlacedDigit &digit : placedDigits(storage)) {
+      Value bit =
+          arith::AndIOp::create(b, channel, b.constant(numbers, digit.place));
+      Value isSet = b.compareInt(arith::CmpIPredicate::ne, bit,
+                                 b.constantLike(bit, int64_t(0)));
+      Value factor = b.constant(type, std::ldexp(1.0, sign * int(digit.bits)));
+      units = b.mul(units, b.select(isSet, factor, b.constant(type, 1.0)));
+    }
+    return units;
+  }
+
+  /// Where scores are scale * product + sum of the query * (zero + bias *
+  /// scale), the last term already has what codes are lowered by, and codes
+  /// that are not lowered need the zero alone. A constant that all of it is
+  /// multiplied by goes to the query's side, and is returned; nothing for other
+  /// scores.
+  static std::optional<float> raiseCodesInZero(ContractOp op, double bias,
+                                               Value query) {
+    auto scaled = onlyUser<arith::MulFOp>(op);
+    auto score = scaled ? onlyUser<arith::AddFOp>(scaled) : arith::AddFOp();
+    if (!score)
+      return std::nullopt;
+    auto other = [](Operation *user, Value operand) {
+      return user->getOperand(user->getOperand(0) == operand ? 1 : 0);
+    };
+    auto scales = other(scaled, op).getDefiningOp<BroadcastOp>();
+    auto term = other(score, scaled).getDefiningOp<arith::MulFOp>();
+    if (!scales || !term)
+      return std::nullopt;
+    auto sums = term.getLhs().getDefiningOp<BroadcastOp>(),
+         zeros = term.getRhs().getDefiningOp<BroadcastOp>();
+    auto sum = sums ? sums.getSource().getDefiningOp<ReduceOp>() : ReduceOp();
+    auto zero = zeros ? zeros.getSource().getDefiningOp<arith::AddFOp>()
+                      : arith::AddFOp();
+    if (!sum || !zero || sum.getSource() != query ||
+        sum.getKind() != ReductionKind::Add || !term->hasOneUse() ||
+        !zeros->hasOneUse())
+      return std::nullopt;
+    auto lowered = zero.getRhs().getDefiningOp<arith::MulFOp>();
+    if (!lowered || lowered.getLhs() != scales.getSource() ||
+        splatOf(lowered.getRhs()) != float(bias))
+      return std::nullopt;
+    zeros.getSourceMutable().set(zero.getLhs());
+    auto all = onlyUser<arith::MulFOp>(score);
+    std::optional<float> factor =
+        all ? splatOf(other(all, score)) : std::nullopt;
+    if (!factor || !sums->hasOneUse())
+      return 1.0F;
+    OpBuilder at(sum->getContext());
+    at.setInsertionPointAfter(sum);
+    TileBuilder b(op.getLoc(), at, arith::FastMathFlags::contract);
+    sums.getSourceMutable().set(b.mul(Value(sum), double(*factor)));
+    all.replaceAllUsesWith(score.getResult());
+    all.erase();
+    return factor;
+  }
+
+  /// The one element of a constant.
+  static std::optional<float> splatOf(Value value) {
+    DenseFPElementsAttr elements;
+    if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+      return std::nullopt;
+    return elements.getSplatValue<APFloat>().convertToFloat();
+  }
+
+  template <typename Op>
+  static Op onlyUser(Operation *op) {
+    return op->hasOneUse() ? dyn_cast<Op>(*op->user_begin()) : Op();
+  }
+
+  /// Each row of the query becomes as large as f16 allows, so that its channels
+  /// may be divided by their units; what codes are not lowered by is taken off
+  /// the scores.
+  static void formScoresInPlace(ContractOp op, LoadCodesOp load, Value codes,
+                                Value query) {
+    OpBuilder at(op);
+    TileBuilder b(op.getLoc(), at, arith::FastMathFlags::contract);
+    constexpr int kLargest = 15; // Below the end of f16.
+    SmallVector<Value> rows;
+    Value factors, sums;
+    std::optional<float> raised = raiseCodesInZero(op, biasOf(load), query);
+    {
+      InsertionGuard guard(b);
+      b.setInsertionPointAfterValue(query);
+      StringRef channels = dimsOf(query.getType()).back();
+      auto [inverse, power] = powersOf(b, query, channels, kLargest);
+      Value scaled =
+          b.mul(b.mul(query, inverse), unitsOf(b, load, channels, /*sign=*/-1));
+      rows = termsOf(b, scaled, isRotated(query) ? 2 : 1, spec::DType::F16);
+      factors = b.scale(power, std::ldexp(1.0, kUnit - kLargest) *
+                                   double(raised.value_or(1.0F)));
+      if (!raised)
+        sums = b.scale(ReduceOp::create(b, ReductionKind::Add, query, channels),
+                       -biasOf(load));
+    }
+    Value scores = productOfTerms(b, op.getType(), codes, rows);
+    scores = b.mul(scores, factors);
+    op.replaceAllUsesWith(raised ? scores : b.add(scores, sums));
+    op.erase();
+  }
+
+  /// The sum that the loop carries is in units of its channels. What the codes
+  /// are not lowered by is a sum of its own, over the rows as they were
+  /// rounded.
+  static void formValuesInPlace(ContractOp op, LoadCodesOp load, Value codes,
+                                ArrayRef<Value> rows, Value power,
+                                CarriedSum &sum) {
+    OpBuilder at(op);
+    TileBuilder b(op.getLoc(), at, arith::FastMathFlags::contract);
+    constexpr int64_t kFragment = 16;
+    TileDim row = tileDimsOf(op.getType()).front(),
+            token = tileDimsOf(load.getType()).front();
+    StringRef channels = dimsOf(load.getType()).back();
+    auto wide = makeTile(b.getContext(), {token, {channels, kFragment}},
+                         b.getF32Type());
+    auto type =
+        makeTile(b.getContext(), {row, {channels, kFragment}}, b.getF32Type());
+    Value ones = arith::TruncFOp::create(
+        b, cloneWithElement(wide, b.getF16Type()), b.constant(wide, 1.0));
+    Value total = productOfTerms(b, type, ones, rows), factors;
+    if (power) {
+      factors = b.scale(power, std::ldexp(1.0, kUnit));
+      total = b.mul(total, power);
+    }
+    replace(b, op, codes, rows, factors);
+
+    b.setInsertionPoint(sum.getLoop());
+    Value zero = b.constantLike(total, 0.0);
+    Value last = sum.carryBeside(zero, [&](Value before) -> Value {
+      b.setInsertionPoint(sum.getLoop().getBody()->getTerminator());
+      return b.add(b.mul(before, b.broadcast(sum.getDecay(), type)), total);
+    });
+    double unit = power ? 1.0 : std::ldexp(1.0, -kUnit);
+    b.setInsertionPoint(sum.getLoop());
+    Value init = sum.getInit();
+    if (!matchPattern(init, m_AnyZeroFloat()))
+      sum.setInit(b.mul(init, b.scale(unitsOf(b, load, channels, 1), unit)));
+    b.setInsertionPointAfter(sum.getLoop());
+    Value inUnits = sum.getResult();
+    Value whole =
+        b.mul(inUnits, b.scale(unitsOf(b, load, channels, -1), 1.0 / unit));
+    Operation *user = whole.getDefiningOp();
+    Value all = ReduceOp::create(b, ReductionKind::MaxNumF, last, channels);
+    whole = b.sub(whole, b.scale(all, biasOf(load)));
+    inUnits.replaceAllUsesExcept(whole, user);
   }
 
   /// kvk.load, and a kvk.widen of what is no operand yet.
   FailureOr<Value> loadOperand(ImplicitLocOpBuilder &b, ContractOp op,
-                               const CacheOperand &cache, Type element) {
+                               const CacheOperand &cache, Type element,
+                               bool isInPlace) {
     LoadCodesOp load = cache.load;
     InsertionGuard at(b);
     b.setInsertionPoint(load);
-    const spec::Spec &spec = load.getCache().getType().getSpec();
-    const spec::PartScheme &part =
-        spec::schemeOf(spec, load.getTensor())->parts[load.getPart()];
+    const spec::PartScheme &part = partOf(load);
     RankedTensorType type = load.getType();
     auto dims = cast<DimsAttr>(type.getEncoding());
     bool isRaw = isa<FloatType>(type.getElementType());
@@ -358,10 +557,13 @@ private:
       return tile;
     // Symmetric codes of 8 bits are stored signed, all others lie above 0.
     bool isSigned = part.codec.bits == 8 && part.zero == spec::Zero::None;
-    int64_t bias =
-        cache.format || isSigned ? 0 : int64_t(1) << (part.codec.bits - 1);
-    return Value(kvk::WidenOp::create(b, tile, element, bias, cache.format,
-                                      DenseF32ArrayAttr()));
+    int64_t bias = cache.format || isSigned || isInPlace
+                       ? 0
+                       : int64_t(1) << (part.codec.bits - 1);
+    auto widen = kvk::WidenOp::create(b, tile, element, bias, cache.format,
+                                      DenseF32ArrayAttr());
+    widen.setInPlace(isInPlace);
+    return widen.getResult();
   }
 
   using InsertionGuard = OpBuilder::InsertionGuard;
@@ -376,14 +578,29 @@ private:
     if (isProbability(x) || x.getDefiningOp<LoadQueryOp>())
       return {x, {}};
     // Of a probability times a factor, the factor alone says how large it is.
-    Value size = x;
+    Value size = x, probability;
     if (auto product = x.getDefiningOp<arith::MulFOp>())
-      if (isProbability(product.getLhs()))
+      if (isProbability(product.getLhs())) {
+        probability = product.getLhs();
         size = product.getRhs();
-    Value magnitude = math::AbsFOp::create(b, size);
+      }
+    auto [inverse, power] = powersOf(b, size, depth);
+    // Factors of tokens are the same for all rows, and so is their product.
+    Value scaled = arith::MulFOp::create(
+        b, size, BroadcastOp::create(b, x.getType(), inverse));
+    if (probability)
+      scaled = arith::MulFOp::create(b, probability, scaled);
+    return {scaled, power};
+  }
+
+  /// The power of two at or above the largest magnitude of each row, and 2^most
+  /// over it: (inverse, power).
+  static std::pair<Value, Value> powersOf(ImplicitLocOpBuilder &b, Value x,
+                                          StringRef depth, int32_t most = 0) {
+    Value magnitude = math::AbsFOp::create(b, x);
     Value largest =
         ReduceOp::create(b, ReductionKind::MaxNumF, magnitude, depth);
-    // The power of two at or above: exponents round up.
+    // Exponents round up.
     auto f32 = cast<RankedTensorType>(largest.getType());
     auto i32 = cloneWithElement(f32, b.getI32Type());
     auto word = [&](int32_t value) -> Value {
@@ -391,15 +608,15 @@ private:
           b, DenseElementsAttr::get(i32, b.getI32IntegerAttr(value)));
     };
     constexpr int32_t kMantissa = 0x7fffff, kExponent = 0x7f800000,
-                      kTwiceBias = 254 << 23;
+                      kTwiceBias = 254, kExponentBits = 23;
     Value bits = arith::BitcastOp::create(b, i32, largest);
     Value up = arith::AddIOp::create(b, bits, word(kMantissa));
     Value power = arith::AndIOp::create(b, up, word(kExponent));
-    Value inverse = arith::SubIOp::create(b, word(kTwiceBias), power);
-    Value factor = arith::BitcastOp::create(b, f32, inverse);
-    Value scaled = arith::MulFOp::create(
-        b, x, BroadcastOp::create(b, x.getType(), factor));
-    return {scaled, arith::BitcastOp::create(b, f32, power)};
+    // A row of zeros may get any finite factor.
+    Value inverse = arith::SubIOp::create(
+        b, word(int32_t(uint32_t(kTwiceBias + most) << kExponentBits)), power);
+    return {arith::BitcastOp::create(b, f32, inverse),
+            arith::BitcastOp::create(b, f32, power)};
   }
 };
 

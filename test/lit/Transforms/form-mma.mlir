@@ -1,7 +1,7 @@
 // RUN: kvc-opt %s --kvk-form-mma --canonicalize --split-input-file --verify-diagnostics | FileCheck %s
 
-// Codes are the rows of the instruction; a query is rounded to its own type, a
-// probability too. A sum starts from what the product is added to.
+// Codes are the rows of the instruction, those of few bits as they lie in their
+// words; a query is rounded to its own type, a probability too. A sum starts from what the product is added to.
 
 #s = #kvc.spec<name = "s", attention = #kvc.attention<{q_heads = 8, kv_heads = 1, head_dim = 16}>,
   io = #kvc.io<{query = "f16"}>,
@@ -15,13 +15,29 @@
 // CHECK-LABEL: func.func @attend
 // CHECK-SAME: attributes {kvc.operands = "f16"}
 func.func @attend(%cache: !kvc.cache<#s>, %query: memref<?x?x16xf16, strided<[?, ?, 1]>>, %head: index, %t: index, %n: index, %before: !out) -> !out {
+  // The row's largest element comes near f16's end, channels of the upper half of
+  // a byte are divided by 16. What codes are not lowered by is 8 of each channel.
+  // CHECK-DAG: %[[SIXTEENTH:.*]] = arith.constant dense<6.250000e-02> : tensor<16xf32, #kvc.dims<c>>
+  // CHECK-DAG: %[[EIGHT:.*]] = arith.constant dense<8> : tensor<16xi32, #kvc.dims<c>>
+  // CHECK-DAG: %[[BIAS:.*]] = arith.constant dense<-8.000000e+00> : tensor<8xf32, #kvc.dims<r>>
+  // CHECK: %[[QUERY:.*]] = kvc.load_query
+  // CHECK: %[[SIZE:.*]] = math.absf %[[QUERY]]
+  // CHECK: kvc.reduce maxnumf %[[SIZE]] : {{.*}} to tensor<8xf32, #kvc.dims<r>>
+  // CHECK: kvc.iota : tensor<16xi32, #kvc.dims<c>>
+  // CHECK: arith.andi %{{.*}}, %[[EIGHT]]
+  // CHECK: arith.select %{{.*}}, %[[SIXTEENTH]]
+  // CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}} : tensor<8x16xf32, #kvc.dims<r, c>>
+  // CHECK: %[[Q:.*]] = arith.truncf %{{.*}} to tensor<8x16xf16, #kvc.dims<r, c>>
+  // CHECK: %[[SUM:.*]] = kvc.reduce add %[[QUERY]]
+  // CHECK: arith.mulf %[[SUM]], %[[BIAS]]
   %q = kvc.load_query %query[%t to %n, %head] group 8 : memref<?x?x16xf16, strided<[?, ?, 1]>> to !rows
   // CHECK: %[[KEYS:.*]] = kvk.load %{{.*}} {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to !kvk.tile<16x16xi4, #kvc.dims<t, c>>
-  // CHECK: %[[WIDE:.*]] = kvk.widen %[[KEYS]] {bias = 8 : i64} : {{.*}} to !kvk.tile<16x16xf16, #kvc.dims<t, c>>
+  // CHECK: %[[WIDE:.*]] = kvk.widen %[[KEYS]] {in_place} : {{.*}} to !kvk.tile<16x16xf16, #kvc.dims<t, c>>
   %u = kvc.load_codes %cache[%head, %t] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<16x16xi8, #kvc.dims<t, c>>
   %k = arith.sitofp %u : tensor<16x16xi8, #kvc.dims<t, c>> to tensor<16x16xf32, #kvc.dims<t, c>>
-  // CHECK: %[[Q:.*]] = arith.truncf %{{.*}} to tensor<8x16xf16, #kvc.dims<r, c>>
-  // CHECK: %[[S:.*]] = kvk.mma %[[WIDE]], %[[Q]] :
+  // CHECK: %[[PRODUCT:.*]] = kvk.mma %[[WIDE]], %[[Q]] :
+  // CHECK: %[[BACK:.*]] = arith.mulf %[[PRODUCT]], %{{.*}}
+  // CHECK: %[[S:.*]] = arith.addf %[[BACK]], %{{.*}}
   %s = kvc.contract %q, %k : !rows, tensor<16x16xf32, #kvc.dims<t, c>> to !scores
   // CHECK: %[[P:.*]] = math.exp2 %[[S]]
   %p = math.exp2 %s : !scores
@@ -34,6 +50,45 @@ func.func @attend(%cache: !kvc.cache<#s>, %query: memref<?x?x16xf16, strided<[?,
   %sum = arith.addf %before, %o : !out
   // CHECK: return %[[O]]
   return %sum : !out
+}
+
+// Values stay in units of their channels until the loop has ended; a sum over
+// the rounded rows is carried beside, which takes off what codes are not lowered
+// by.
+
+#few = #kvc.spec<name = "few", attention = #kvc.attention<{q_heads = 8, kv_heads = 1, head_dim = 16}>,
+  io = #kvc.io<{query = "f16"}>, key = #kvc.scheme<{codec = "f16"}>,
+  value = #kvc.scheme<{codec = "int4", scale = {tokens = 1, channels = "all", dtype = "f16"}}>,
+  layout = #kvc.layout<{kind = "paged", page = 16}>>
+
+// CHECK-LABEL: func.func @values
+func.func @values(%cache: !kvc.cache<#few>, %head: index, %n: index, %s: !scores, %f: !scores, %decay: tensor<8xf32, #kvc.dims<r>>) -> !out {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : !out
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<16x16xf16, #kvc.dims<t, d>>
+  // CHECK: %[[LOOP:.*]]:2 = scf.for {{.*}} iter_args(%[[O:.*]] = %{{.*}}, %[[Z:.*]] = %{{.*}}) -> (tensor<8x16xf32, #kvc.dims<r, d>>, tensor<8x16xf32, #kvc.dims<r, d>>)
+  %o = scf.for %i = %head to %n step %c1 iter_args(%sum = %zero) -> (!out) {
+    // CHECK: %[[WIDE:.*]] = kvk.widen %{{.*}} {in_place}
+    %u = kvc.load_codes %cache[%head, %i] valid %n {tensor = #kvc.tensor<value>} : !kvc.cache<#few> to tensor<16x16xi8, #kvc.dims<t, d>>
+    %v = arith.sitofp %u : tensor<16x16xi8, #kvc.dims<t, d>> to tensor<16x16xf32, #kvc.dims<t, d>>
+    %p = math.exp2 %s : !scores
+    %x = arith.mulf %p, %f : !scores
+    // CHECK: %[[ROWS:.*]] = arith.truncf %{{.*}} to tensor<8x16xf16, #kvc.dims<r, t>>
+    // CHECK: %[[TOTAL:.*]] = kvk.mma %[[ONES]], %[[ROWS]]
+    // CHECK: %[[PRODUCT:.*]] = kvk.mma %[[WIDE]], %[[ROWS]]
+    %product = kvc.contract %x, %v : !scores, tensor<16x16xf32, #kvc.dims<t, d>> to !out
+    %factors = kvc.broadcast %decay : tensor<8xf32, #kvc.dims<r>> to !out
+    %before = arith.mulf %sum, %factors : !out
+    %next = arith.addf %before, %product : !out
+    // CHECK: %[[BEFORE:.*]] = arith.mulf %[[Z]], %{{.*}}
+    // CHECK: arith.addf %[[BEFORE]], %{{.*}}
+    scf.yield %next : !out
+  }
+  // CHECK: %[[WHOLE:.*]] = arith.mulf %[[LOOP]]#0, %{{.*}}
+  // CHECK: %[[ALL:.*]] = kvc.reduce maxnumf %[[LOOP]]#1 : {{.*}} to tensor<8xf32, #kvc.dims<r>>
+  // CHECK: %[[RESULT:.*]] = arith.subf %[[WHOLE]], %{{.*}}
+  // CHECK: return %[[RESULT]]
+  return %o : !out
 }
 
 // A probability times a factor may leave f16: a power of two of each row, at

@@ -125,7 +125,8 @@ void WidenOp::build(OpBuilder &builder, OperationState &state, Value source,
   auto tile = cast<TileType>(source.getType());
   build(builder, state,
         TileType::get(tile.getShape(), element, tile.getDims(), LayoutAttr()),
-        source, entries, builder.getI64IntegerAttr(bias), format, table);
+        source, entries, builder.getI64IntegerAttr(bias), format, table,
+        UnitAttr());
 }
 
 std::optional<double> WidenOp::unitOf(ArrayRef<float> table) {
@@ -170,6 +171,16 @@ LogicalResult WidenOp::verify() {
     if (integer)
       diagnostic << " or " << half;
     return diagnostic << ", got " << bias;
+  }
+  if (getInPlace()) { // C6
+    if (!integer || (integer.getWidth() != 2 && integer.getWidth() != 4) ||
+        !element.isF16())
+      return emitOpError("in_place: expected i2 or i4 source elements and f16 "
+                         "result elements, got ")
+             << source.getElementType() << " and " << result.getElementType();
+    if (getBias() != 0 || getFormat() || getTable() || getEntries())
+      return emitOpError(
+          "in_place: expected no bias, no format, no table and no entries");
   }
   if (getFormatAttr()) { // C3
     if (!integer || integer.getWidth() != 8 || !isa<FloatType>(element))

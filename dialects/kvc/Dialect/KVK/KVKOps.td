@@ -90,6 +90,8 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
       power of two, at most 127 times as large.
     - C5: with `entries` the source has integers of at most 4 bits, an entry for
       each, the result f32, and there is no bias, no format and no table.
+    - C6: with `in_place` the source has unsigned integers of 2 or 4 bits, the
+      result f16, and there is no bias, no format, no table and no entries.
 
     Examples:
 
@@ -105,7 +107,8 @@ def KVK_WidenOp : KVK_Op<"widen", [Pure]> {
   let arguments = (ins Arg<KVK_TileType, "stored elements">:$source,
     Arg<Optional<VectorOfRankAndType<[1], [F32]>>, "entries of the codes' table">:$entries,
     DefaultValuedAttr<I64Attr, "0">:$bias,
-    OptionalAttr<KVC_FloatFormatAttr>:$format, OptionalAttr<DenseF32ArrayAttr>:$table);
+    OptionalAttr<KVC_FloatFormatAttr>:$format, OptionalAttr<DenseF32ArrayAttr>:$table,
+    UnitAttr:$in_place);
   let results = (outs KVK_TileType:$result);
   let assemblyFormat = [{
     $source (`table` $entries^ `:` type($entries))? attr-dict

@@ -359,8 +359,13 @@ WarpLowering::Result WarpLowering::lowerConstant(arith::ConstantOp op) {
     return op.emitOpError("expected one value for all elements");
   Type element = getElementTypeOrSelf(op.getType());
   VectorType type = tileOf(op).type(element);
-  return Value(arith::ConstantOp::create(
-      b, DenseElementsAttr::get(type, value.getSplatValue<Attribute>())));
+  auto splat = value.getSplatValue<Attribute>();
+  if (type.getElementType() != element) { // Pairs.
+    llvm::APInt half = cast<FloatAttr>(splat).getValue().bitcastToAPInt();
+    splat = b.getIntegerAttr(type.getElementType(), half.concat(half));
+  }
+  return Value(
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, splat)));
 }
 
 WarpLowering::Result WarpLowering::lowerIota(IotaOp op) {

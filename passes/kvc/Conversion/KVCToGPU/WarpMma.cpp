@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/WarpOperand.h"
 #include "kvc/Conversion/KVCToGPU/CacheRuns.h"
 #include "kvc/Conversion/KVCToGPU/WarpLowering.h"
 #include "kvc/Conversion/KVCToGPU/WidenWords.h"
@@ -231,10 +232,22 @@ WarpLowering::Result WarpLowering::lowerWiden(kvk::WidenOp op) {
   if (StringAttr format = op.getFormatAttr())
     widen.format = format.getValue();
   Value source = get(op.getSource());
+  std::vector<PlacedDigit> placed =
+      placedDigits(load.getStorageAttr().getStorage());
+  // How far up in its byte a code's channel puts it.
+  auto bitsOf = [&](int64_t element) {
+    int64_t channel = tile.index('c', element), bits = 0;
+    for (const PlacedDigit &digit : placed)
+      bits += channel / digit.place % 2 * digit.bits;
+    return bits;
+  };
   SmallVector<Value> registers;
   for (int64_t i = 0; i < tile.size(); i += 2) {
     auto [word, position] = operand.find(i);
-    registers.push_back(widen.pair(at(source, word), position));
+    Value codes = at(source, word);
+    registers.push_back(op.getInPlace()
+                            ? widen.pairInPlace(codes, position, bitsOf(i))
+                            : widen.pair(codes, position));
   }
   return collect(registers);
 }

@@ -63,6 +63,12 @@ Value WidenWords::pair(Value word, int64_t position) {
   return integers(word, position * form.width);
 }
 
+Value WidenWords::pairInPlace(Value word, int64_t position, int64_t stays) {
+  Value from = derived(word, position * form.width - stays, /*flip=*/false);
+  int64_t field = ((int64_t(1) << form.width) - 1) << stays;
+  return b.mask(from, field | field << 16);
+}
+
 /// (word & field) + 2^m, minus that power and the bias, times what the field's
 /// place is worth.
 Value WidenWords::integers(Value word, int64_t offset) {

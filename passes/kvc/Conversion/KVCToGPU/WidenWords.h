@@ -33,6 +33,9 @@ public:
 
   /// Codes `position` and `position + distance` of `word` as a pair in an i32.
   Value pair(Value word, int64_t position);
+  /// The same, each the smallest f16 times the code times 2^stays: of its bits'
+  /// place in a byte, `stays` are left.
+  Value pairInPlace(Value word, int64_t position, int64_t stays);
 
   llvm::StringRef format; ///< Of small floats; "": integers.
 

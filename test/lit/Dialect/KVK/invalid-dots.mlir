@@ -65,6 +65,22 @@ func.func @widen_c3_bias(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
 
 // -----
 
+func.func @widen_c6(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op in_place: expected i2 or i4 source elements and f16 result elements, got 'i8' and 'f16'}}
+  %0 = kvk.widen %x {in_place} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xf16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
+func.func @widen_c6_bias(%x: !kvk.tile<4x8xi4, #kvc.dims<t, c>>) {
+  // expected-error@+1 {{'kvk.widen' op in_place: expected no bias, no format, no table and no entries}}
+  %0 = kvk.widen %x {in_place, bias = 8 : i64} : !kvk.tile<4x8xi4, #kvc.dims<t, c>> to !kvk.tile<4x8xf16, #kvc.dims<t, c>>
+  return
+}
+
+// -----
+
 func.func @widen_c4(%x: !kvk.tile<4x8xi8, #kvc.dims<t, c>>) {
   // expected-error@+1 {{'kvk.widen' op table: expected source elements of 2 to 4 bits and no bias, got 'i8' and 0}}
   %0 = kvk.widen %x {table = array<f32: 0.0, 1.0, 2.0, 3.0>} : !kvk.tile<4x8xi8, #kvc.dims<t, c>> to !kvk.tile<4x8xf32, #kvc.dims<t, c>>
