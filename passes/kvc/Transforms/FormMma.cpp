@@ -376,7 +376,7 @@ private:
   static Value unitsOf(TileBuilder &b, LoadCodesOp load, StringRef channels,
                        int sign) {
     const spec::Spec &spec = load.getCache().getType().getSpec();
-    const TileDim dim = {channels, partOf(load).channels()};
+    const TileDim dim = {channels, extentOf(load.getType(), channels)};
     layout::PageLayout pages =
         layout::pageLayout(spec, load.getTensor(), layout::TargetFamily::Nvptx);
     const layout::Storage &storage =

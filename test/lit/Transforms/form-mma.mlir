@@ -52,6 +52,42 @@ func.func @attend(%cache: !kvc.cache<#s>, %query: memref<?x?x16xf16, strided<[?,
   return %sum : !out
 }
 
+// A term of the scores that has what codes are lowered by already gets the zero
+// alone; what all is multiplied by goes to the query's side of both terms.
+
+// CHECK-LABEL: func.func @raised
+func.func @raised(%cache: !kvc.cache<#s>, %query: memref<?x?x16xf16, strided<[?, ?, 1]>>, %head: index, %t: index, %n: index, %scale: tensor<16xf32, #kvc.dims<t>>, %zero: tensor<16xf32, #kvc.dims<t>>) -> !scores {
+  %eight = arith.constant dense<8.0> : tensor<16xf32, #kvc.dims<t>>
+  %quarter = arith.constant dense<0.25> : !scores
+  // CHECK-DAG: %[[QUARTER:.*]] = arith.constant dense<2.500000e-01> : tensor<8xf32, #kvc.dims<r>>
+  // CHECK: %[[SUM:.*]] = kvc.reduce add
+  // CHECK: %[[PART:.*]] = arith.mulf %[[SUM]], %[[QUARTER]]
+  %q = kvc.load_query %query[%t to %n, %head] group 8 : memref<?x?x16xf16, strided<[?, ?, 1]>> to !rows
+  %sum = kvc.reduce add %q : !rows to tensor<8xf32, #kvc.dims<r>>
+  %u = kvc.load_codes %cache[%head, %t] valid %n {tensor = #kvc.tensor<key>} : !kvc.cache<#s> to tensor<16x16xi8, #kvc.dims<t, c>>
+  %k = arith.sitofp %u : tensor<16x16xi8, #kvc.dims<t, c>> to tensor<16x16xf32, #kvc.dims<t, c>>
+  // CHECK: %[[S:.*]] = kvk.mma
+  // CHECK: %[[BACK:.*]] = arith.mulf %[[S]], %{{.*}}
+  // CHECK: %[[SCALE:.*]] = kvc.broadcast %arg5
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[BACK]], %[[SCALE]]
+  %s = kvc.contract %q, %k : !rows, tensor<16x16xf32, #kvc.dims<t, c>> to !scores
+  %wide = kvc.broadcast %scale : tensor<16xf32, #kvc.dims<t>> to !scores
+  %scaled = arith.mulf %s, %wide fastmath<contract> : !scores
+  %lowered = arith.mulf %scale, %eight fastmath<contract> : tensor<16xf32, #kvc.dims<t>>
+  %m = arith.addf %zero, %lowered fastmath<contract> : tensor<16xf32, #kvc.dims<t>>
+  // CHECK: %[[SUMS:.*]] = kvc.broadcast %[[PART]]
+  // CHECK: %[[ZEROS:.*]] = kvc.broadcast %arg6
+  // CHECK: %[[TERM:.*]] = arith.mulf %[[SUMS]], %[[ZEROS]]
+  %sums = kvc.broadcast %sum : tensor<8xf32, #kvc.dims<r>> to !scores
+  %ms = kvc.broadcast %m : tensor<16xf32, #kvc.dims<t>> to !scores
+  %term = arith.mulf %sums, %ms fastmath<contract> : !scores
+  // CHECK: %[[SCORE:.*]] = arith.addf %[[SCALED]], %[[TERM]]
+  %score = arith.addf %scaled, %term fastmath<contract> : !scores
+  // CHECK: return %[[SCORE]]
+  %all = arith.mulf %score, %quarter fastmath<contract> : !scores
+  return %all : !scores
+}
+
 // Values stay in units of their channels until the loop has ended; a sum over
 // the rounded rows is carried beside, which takes off what codes are not lowered
 // by.

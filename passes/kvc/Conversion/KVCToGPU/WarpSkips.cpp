@@ -84,12 +84,12 @@ WarpLowering::Result WarpLowering::lowerSelect(arith::SelectOp op) {
     limits = keys.getSource();
   if (!tokens.getDefiningOp<IotaOp>())
     return lowerElementwise(op);
-  Value count = b.splat(cast<RankedTensorType>(tokens.getType()).getDimSize(0),
-                        b.getI32Type());
-  auto isBelow = [&](Value limit) -> Value {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, limit, count);
-  };
   Value limit = get(limits);
+  Value count = b.splat(cast<RankedTensorType>(tokens.getType()).getDimSize(0),
+                        getElementTypeOrSelf(limit.getType()));
+  auto isBelow = [&](Value each) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, each, count);
+  };
   Value any =
       isa<VectorType>(limit.getType()) ? anyOf(limit, isBelow) : isBelow(limit);
   return choose(inAnyLane(any), get(op.getTrueValue()), [&]() -> Value {
@@ -110,7 +110,8 @@ WarpLowering::Result WarpLowering::lowerProduct(arith::MulFOp op) {
     std::swap(carried, other);
   auto factors = other.getDefiningOp<BroadcastOp>();
   if (!isTile(op.getType()) || !isCarried(carried) || !factors ||
-      !isTile(factors.getSource().getType()))
+      !isTile(factors.getSource().getType()) ||
+      !getElementTypeOrSelf(op.getType()).isF32())
     return lowerElementwise(op);
   Value one = arith::ConstantOp::create(b, b.getF32FloatAttr(1));
   Value changes = anyOf(get(factors.getSource()), [&](Value factor) -> Value {
@@ -137,7 +138,8 @@ static ReduceOp addendOf(BlockArgument sum, Value next) {
   auto addend = added.getDefiningOp<ReduceOp>();
   bool isSum = decayed && decayed->hasOneUse() &&
                llvm::is_contained(decayed->getOperands(), sum) && addend &&
-               addend->hasOneUse() && addend.getKind() == ReductionKind::Add;
+               addend->hasOneUse() && addend.getKind() == ReductionKind::Add &&
+               getElementTypeOrSelf(addend.getType()).isF32();
   return isSum ? addend : ReduceOp();
 }
 
