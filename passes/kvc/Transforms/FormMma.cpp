@@ -336,8 +336,8 @@ private:
   /// `op` by a product whose rows are multiplied by `factors` behind it, if
   /// there are some. One that is added to something right away starts from
   /// that.
-  static void replace(ImplicitLocOpBuilder &b, ContractOp op, Value codes,
-                      ArrayRef<Value> rows, Value factors) {
+  void replace(ImplicitLocOpBuilder &b, ContractOp op, Value codes,
+               ArrayRef<Value> rows, Value factors) {
     Value result = op.getResult(), acc;
     if (!factors && result.hasOneUse())
       if (auto add = dyn_cast<arith::AddFOp>(*result.user_begin())) {
@@ -458,8 +458,8 @@ private:
   /// Each row of the query becomes as large as f16 allows, so that its channels
   /// may be divided by their units; what codes are not lowered by is taken off
   /// the scores.
-  static void formScoresInPlace(ContractOp op, LoadCodesOp load, Value codes,
-                                Value query) {
+  void formScoresInPlace(ContractOp op, LoadCodesOp load, Value codes,
+                         Value query) {
     OpBuilder at(op);
     TileBuilder b(op.getLoc(), at, arith::FastMathFlags::contract);
     constexpr int kLargest = 15; // Below the end of f16.
@@ -489,9 +489,8 @@ private:
   /// The sum that the loop carries is in units of its channels. What the codes
   /// are not lowered by is a sum of its own, over the rows as they were
   /// rounded.
-  static void formValuesInPlace(ContractOp op, LoadCodesOp load, Value codes,
-                                ArrayRef<Value> rows, Value power,
-                                CarriedSum &sum) {
+  void formValuesInPlace(ContractOp op, LoadCodesOp load, Value codes,
+                         ArrayRef<Value> rows, Value power, CarriedSum &sum) {
     OpBuilder at(op);
     TileBuilder b(op.getLoc(), at, arith::FastMathFlags::contract);
     constexpr int64_t kFragment = 16;
