@@ -14,7 +14,7 @@ namespace {
 
 /// The message of a wrong use; its exit code is 2.
 template <typename Function>
-std::string messageOf(Function function) {
+std::string messageOfWrongUse(Function function) {
   try {
     function();
   } catch (const Failure &failure) {
@@ -31,7 +31,7 @@ TEST(CommandLine, IntegersAreDecimalAndInRange) {
             INT64_MAX);
   for (const char *text : {"", " 1", "1 ", "+1", "0x1", "1.0", "1k", "10", "-1",
                            "9223372036854775808", "99999999999999999999"})
-    EXPECT_EQ(messageOf([&] { parseInteger("--n", text, 0, 9); }),
+    EXPECT_EQ(messageOfWrongUse([&] { parseInteger("--n", text, 0, 9); }),
               "--n: expected an integer from 0 to 9, got \"" +
                   std::string(text) + "\"");
 }
@@ -41,17 +41,18 @@ TEST(CommandLine, ListsHaveNoHolesAndNoRepeats) {
   EXPECT_EQ(parseIntegers("--l", "1,20,3", 1, 20),
             (std::vector<int64_t>{1, 20, 3}));
   for (const char *text : {"", ",", "a,", ",a", "a,,b"})
-    EXPECT_EQ(messageOf([&] { parseList("--l", text); }),
+    EXPECT_EQ(messageOfWrongUse([&] { parseList("--l", text); }),
               "--l: expected a list with commas and no empty item, got \"" +
                   std::string(text) + "\"");
-  EXPECT_EQ(messageOf([&] { parseList("--l", "a,b,a"); }),
+  EXPECT_EQ(messageOfWrongUse([&] { parseList("--l", "a,b,a"); }),
             "--l: expected each item once, got \"a\" twice");
 }
 
 TEST(CommandLine, NamesAreListed) {
   EXPECT_EQ(parseName("--to", "json", {"json", "mlir"}), "json");
-  EXPECT_EQ(messageOf([&] { parseName("--to", "yaml", {"json", "mlir"}); }),
-            "--to: expected one of json, mlir; got \"yaml\"");
+  EXPECT_EQ(
+      messageOfWrongUse([&] { parseName("--to", "yaml", {"json", "mlir"}); }),
+      "--to: expected one of json, mlir; got \"yaml\"");
 }
 
 TEST(CommandLine, Devices) {
@@ -59,7 +60,7 @@ TEST(CommandLine, Devices) {
     EXPECT_EQ(parseDevice(text), text);
   for (const char *text :
        {"", "Host", "cuda:", "cuda:x", "cuda:-1", "cuda:12345", "host:0"})
-    EXPECT_NE(messageOf([&] { parseDevice(text); }), "");
+    EXPECT_NE(messageOfWrongUse([&] { parseDevice(text); }), "");
 }
 
 TEST(CommandLine, TextFromOutsideStaysOnOneLine) {

@@ -75,12 +75,12 @@ TEST(Svg, NamesDoNotCoverEachOther) {
 
 TEST(Svg, TakesWhatHasNoLogarithm) {
   const std::string svg =
-      asSvg({"t", "x", "y", {{"exact", 16, 0}, {"other", 4, 0.3}}});
+      asSvg(Plot{"t", "x", "y", {{"exact", 16, 0}, {"other", 4, 0.3}}});
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
   EXPECT_EQ(countOf(svg, "<circle "), 2u);
-  EXPECT_EQ(countOf(asSvg({"t", "x", "y", {}}), "<circle "), 0u);
-  EXPECT_EQ(asSvg({"t", "x", "y", {{"only", 0, 0}}}).find("nan"),
+  EXPECT_EQ(countOf(asSvg(Plot{"t", "x", "y", {}}), "<circle "), 0u);
+  EXPECT_EQ(asSvg(Plot{"t", "x", "y", {{"only", 0, 0}}}).find("nan"),
             std::string::npos);
 }
 
