@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvc/Analysis/StoredCodes.h"
 #include "kvc/Analysis/WarpOperand.h"
 #include "kvc/Dialect/KVC/KVCDialect.h"
 #include "kvc/Dialect/KVC/KVCTileOps.h"
@@ -369,7 +370,7 @@ private:
   static constexpr int kUnit = 24;
 
   static double biasOf(LoadCodesOp load) {
-    return double(int64_t(1) << (partOf(load).codec.bits - 1));
+    return double(middleOfCodes(partOf(load).codec));
   }
 
   /// 2^(sign * k) of each channel, k the bits below its codes in a byte.
@@ -554,11 +555,7 @@ private:
         IntegerAttr());
     if (isRaw)
       return tile;
-    // Symmetric codes of 8 bits are stored signed, all others lie above 0.
-    bool isSigned = part.codec.bits == 8 && part.zero == spec::Zero::None;
-    int64_t bias = cache.format || isSigned || isInPlace
-                       ? 0
-                       : int64_t(1) << (part.codec.bits - 1);
+    int64_t bias = cache.format || isInPlace ? 0 : storedCentre(part);
     auto widen = kvk::WidenOp::create(b, tile, element, bias, cache.format,
                                       DenseF32ArrayAttr());
     widen.setInPlace(isInPlace);
@@ -593,7 +590,7 @@ private:
   }
 
   /// The power of two at or above the largest magnitude of each row, and 2^most
-  /// over it: (inverse, power).
+  /// over it: (inverse, power), both finite.
   static std::pair<Value, Value> powersOf(ImplicitLocOpBuilder &b, Value x,
                                           StringRef depth, int32_t most = 0) {
     Value magnitude = math::AbsFOp::create(b, x);
@@ -610,8 +607,11 @@ private:
                       kTwiceBias = 254, kExponentBits = 23;
     Value bits = arith::BitcastOp::create(b, i32, largest);
     Value up = arith::AddIOp::create(b, bits, word(kMantissa));
-    Value power = arith::AndIOp::create(b, up, word(kExponent));
-    // A row of zeros may get any finite factor.
+    Value exponent = arith::AndIOp::create(b, up, word(kExponent));
+    // Rows of zeros, and of so little that 2^most over it is not finite, keep
+    // some of their smallness.
+    Value power =
+        arith::MaxSIOp::create(b, exponent, word((most + 1) << kExponentBits));
     Value inverse = arith::SubIOp::create(
         b, word(int32_t(uint32_t(kTwiceBias + most) << kExponentBits)), power);
     return {arith::BitcastOp::create(b, f32, inverse),
