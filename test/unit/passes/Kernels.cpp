@@ -275,6 +275,13 @@ func::FuncOp kvc::test::kernelOf(ModuleOp module, const char *name) {
   return module.lookupSymbol<func::FuncOp>(name);
 }
 
+OwningOpRef<func::FuncOp> kvc::test::withFactorsPlaced(func::FuncOp kernel) {
+  OwningOpRef<func::FuncOp> copy = kernel.clone();
+  EXPECT_TRUE(runPasses(
+      *copy, {[] { return createPlaceFactors(); }, createApplyPlacement}));
+  return copy;
+}
+
 //===----------------------------------------------------------------------===//
 // One sequence
 //===----------------------------------------------------------------------===//

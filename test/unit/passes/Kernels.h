@@ -73,6 +73,9 @@ mlir::OwningOpRef<mlir::ModuleOp> makeKernels(mlir::MLIRContext &context,
                                               const spec::Spec &spec,
                                               const std::string &score = "");
 mlir::func::FuncOp kernelOf(mlir::ModuleOp module, const char *name);
+/// A copy of a kernel as the middle passes leave it, factors in their places.
+mlir::OwningOpRef<mlir::func::FuncOp>
+withFactorsPlaced(mlir::func::FuncOp kernel);
 
 /// [first, second), twice.
 struct WorkItem {

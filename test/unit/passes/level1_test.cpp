@@ -218,7 +218,10 @@ TEST_P(Level1, SplitsMergeToTheWhole) {
   ASSERT_TRUE(module);
   Reference reference = sequence.answer.reference;
   const spec::Attention &a = c.spec.attention;
-  for (int64_t split : {32, 64}) {
+  func::FuncOp level1 = kernelOf(*module, "merge");
+  OwningOpRef<func::FuncOp> level2 = withFactorsPlaced(level1);
+  for (auto [split, merge] : {std::pair<int64_t, func::FuncOp>(32, level1),
+                              std::pair<int64_t, func::FuncOp>(64, *level2)}) {
     HostArray out({c.lengths.queries, a.qHeads, a.valueDim}, kInfinity),
         lse({c.lengths.queries, a.qHeads}, kInfinity);
     for (int64_t h = 0; h < a.kvHeads; ++h) {
@@ -230,8 +233,7 @@ TEST_P(Level1, SplitsMergeToTheWhole) {
           partials.push_back(sequence.attend(
               kernelOf(*module, "decode"), h,
               {begin, end, key, std::min(key + split, c.lengths.keys)}));
-        sequence.merge(kernelOf(*module, "merge"), h, begin, end, partials, out,
-                       lse);
+        sequence.merge(merge, h, begin, end, partials, out, lse);
       }
     }
     // Here every constant is an f32.
@@ -320,34 +322,39 @@ TEST(Append, StoresWhatTheReferenceStores) {
     ASSERT_TRUE(module);
     const spec::Attention &a = c.spec.attention;
     int64_t tokens = c.lengths.keys, chunk = 20;
-    HostCache expected = sequence.cache, got = expected;
-    for (auto *tensor : {&got.key, &got.value})
-      for (HostArray *array : {&tensor->front().codes, &tensor->front().scale,
-                               &tensor->front().zero})
-        llvm::fill(array->values, kInfinity);
+    func::FuncOp level1 = kernelOf(*module, "append");
+    OwningOpRef<func::FuncOp> level2 = withFactorsPlaced(level1);
+    for (func::FuncOp kernel : {level1, *level2}) {
+      SCOPED_TRACE(kernel == level1 ? "level 1" : "level 2");
+      HostCache expected = sequence.cache, got = expected;
+      for (auto *tensor : {&got.key, &got.value})
+        for (HostArray *array : {&tensor->front().codes, &tensor->front().scale,
+                                 &tensor->front().zero})
+          llvm::fill(array->values, kInfinity);
 
-    Diagnostics diagnostics(*context);
-    for (int64_t begin = 0; begin < tokens; begin += chunk) {
-      int64_t end = std::min(begin + chunk, tokens);
-      // Token 0 of the inputs is the first one that is appended.
-      auto rows = [&](const std::vector<float> &x, int64_t channels) {
-        return HostArray(
-            {end - begin, a.kvHeads, channels},
-            std::span(x).subspan(size_t(begin * a.kvHeads * channels)));
-      };
-      HostArray k = rows(sequence.inputs.k, a.headDim),
-                v = rows(sequence.inputs.v, a.valueDim), workspace({0}, 0.0);
-      for (int64_t h = 0; h < a.kvHeads; ++h)
-        ASSERT_TRUE(succeeded(interpret(
-            kernelOf(*module, "append"),
-            {&got, &k, &v, h, begin, end, int64_t(0), int64_t(0), &workspace})))
-            << diagnostics.text();
-    }
-    for (auto [left, right] : {std::pair(&got.key, &expected.key),
-                               std::pair(&got.value, &expected.value)}) {
-      EXPECT_EQ(left->front().codes.values, right->front().codes.values);
-      EXPECT_EQ(left->front().scale.values, right->front().scale.values);
-      EXPECT_EQ(left->front().zero.values, right->front().zero.values);
+      Diagnostics diagnostics(*context);
+      for (int64_t begin = 0; begin < tokens; begin += chunk) {
+        int64_t end = std::min(begin + chunk, tokens);
+        // Token 0 of the inputs is the first one that is appended.
+        auto rows = [&](const std::vector<float> &x, int64_t channels) {
+          return HostArray(
+              {end - begin, a.kvHeads, channels},
+              std::span(x).subspan(size_t(begin * a.kvHeads * channels)));
+        };
+        HostArray k = rows(sequence.inputs.k, a.headDim),
+                  v = rows(sequence.inputs.v, a.valueDim), workspace({0}, 0.0);
+        for (int64_t h = 0; h < a.kvHeads; ++h)
+          ASSERT_TRUE(succeeded(
+              interpret(kernel, {&got, &k, &v, h, begin, end, int64_t(0),
+                                 int64_t(0), &workspace})))
+              << diagnostics.text();
+      }
+      for (auto [left, right] : {std::pair(&got.key, &expected.key),
+                                 std::pair(&got.value, &expected.value)}) {
+        EXPECT_EQ(left->front().codes.values, right->front().codes.values);
+        EXPECT_EQ(left->front().scale.values, right->front().scale.values);
+        EXPECT_EQ(left->front().zero.values, right->front().zero.values);
+      }
     }
   }
 }
@@ -375,35 +382,40 @@ TEST(Unpack, ReadsTheCanonicalForm) {
                        HostArray({rows, 1}, kInfinity),
                        HostArray({rows, 1}, kInfinity)};
     };
-    Canonical k = make(key), v = make(value);
-    Diagnostics diagnostics(*context);
-    ASSERT_TRUE(succeeded(
-        interpret(kernelOf(*module, "unpack"),
-                  {&sequence.cache, head, begin, end, &k.codes, &k.scales,
+    func::FuncOp level1 = kernelOf(*module, "unpack");
+    OwningOpRef<func::FuncOp> level2 = withFactorsPlaced(level1);
+    for (func::FuncOp kernel : {level1, *level2}) {
+      SCOPED_TRACE(kernel == level1 ? "level 1" : "level 2");
+      Canonical k = make(key), v = make(value);
+      Diagnostics diagnostics(*context);
+      ASSERT_TRUE(succeeded(interpret(
+          kernel, {&sequence.cache, head, begin, end, &k.codes, &k.scales,
                    &k.zeros, &k.x, &k.indices, &k.values, &v.codes, &v.scales,
                    &v.zeros, &v.x, &v.indices, &v.values})))
-        << diagnostics.text();
+          << diagnostics.text();
 
-    auto check = [&](Canonical &got, const TensorData &expected) {
-      const PartData &part = expected.parts.front();
-      for (int64_t t = begin; t < end; ++t) {
-        size_t row = size_t(t * heads + head);
-        for (int64_t i = 0; i < part.channels; ++i) {
-          size_t from = row * size_t(part.channels) + size_t(i);
-          ASSERT_EQ(*got.x.at({t - begin, i}), double(expected.x[from]));
-          if (!part.codes.empty())
-            ASSERT_EQ(*got.codes.at({t - begin, i}), int8_t(part.codes[from]));
+      auto check = [&](Canonical &got, const TensorData &expected) {
+        const PartData &part = expected.parts.front();
+        for (int64_t t = begin; t < end; ++t) {
+          size_t row = size_t(t * heads + head);
+          for (int64_t i = 0; i < part.channels; ++i) {
+            size_t from = row * size_t(part.channels) + size_t(i);
+            ASSERT_EQ(*got.x.at({t - begin, i}), double(expected.x[from]));
+            if (!part.codes.empty())
+              ASSERT_EQ(*got.codes.at({t - begin, i}),
+                        int8_t(part.codes[from]));
+          }
+          for (int64_t i = 0; i < part.blocks; ++i) {
+            size_t from = row * size_t(part.blocks) + size_t(i);
+            ASSERT_EQ(*got.scales.at({t - begin, i}), double(part.scale[from]));
+            if (!part.zero.empty())
+              ASSERT_EQ(*got.zeros.at({t - begin, i}), double(part.zero[from]));
+          }
         }
-        for (int64_t i = 0; i < part.blocks; ++i) {
-          size_t from = row * size_t(part.blocks) + size_t(i);
-          ASSERT_EQ(*got.scales.at({t - begin, i}), double(part.scale[from]));
-          if (!part.zero.empty())
-            ASSERT_EQ(*got.zeros.at({t - begin, i}), double(part.zero[from]));
-        }
-      }
-    };
-    check(k, sequence.answer.k);
-    check(v, sequence.answer.v);
+      };
+      check(k, sequence.answer.k);
+      check(v, sequence.answer.v);
+    }
   }
 }
 

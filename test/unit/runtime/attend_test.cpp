@@ -7,6 +7,7 @@
 #include "RunFixture.h"
 
 #include <cstring>
+#include <thread>
 
 using namespace kvc::test;
 
@@ -95,6 +96,38 @@ TEST(Attend, ResultsDoNotDependOnThreadsBoundsOrWaves) {
       EXPECT_EQ(FakeModule::mergeCalls(), merges);
     }
   }
+}
+
+/// Threads of the caller's: each takes every third index, from the last on.
+void backwardsOnThreads(void *user, int64_t count,
+                        void (*body)(void *ctx, int64_t index), void *ctx) {
+  ++*static_cast<int64_t *>(user);
+  std::vector<std::thread> threads;
+  for (int64_t first = 0; first < 3; ++first)
+    threads.emplace_back([=] {
+      for (int64_t i = count - 1 - first; i >= 0; i -= 3)
+        body(ctx, i);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(Attend, RunsOnTheCallersThreads) {
+  std::vector<int64_t> queries = {300, 1, 64}, lengths = {300, 2000, 64};
+  BatchRun run(pagedText(16), queries, lengths, 0, {4, 8, 16, 16});
+  run.appendAll(5000);
+  PlanPtr plan = run.plan();
+  ASSERT_EQ(run.attend(plan, run.batch(run.queryStart)), KVC_OK);
+  const std::vector<float> out = run.out.data, lse = run.lse.data;
+  std::fill(run.out.data.begin(), run.out.data.end(), -777.f);
+  std::fill(run.lse.data.begin(), run.lse.data.end(), -777.f);
+  int64_t calls = 0;
+  const kvc_parallel_for loop = {backwardsOnThreads, &calls};
+  ASSERT_EQ(run.attend(plan, run.batch(run.queryStart), &loop), KVC_OK);
+  run.check();
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(out, run.out.data);
+  EXPECT_EQ(lse, run.lse.data);
 }
 
 TEST(Attend, AWorkspaceOfAnySizeIsEnough) {
