@@ -27,6 +27,9 @@ using Json = nlohmann::ordered_json;
 /// too; callers expect an object or a list.)
 Json parseJson(std::string_view text);
 
+/// Why the text is no JSON and where; empty if it is.
+std::string jsonErrorOf(std::string_view text);
+
 /// For people and machines: indented, with a newline at the end; bytes that are
 /// not UTF-8 are replaced.
 std::string documentOf(const Json &json);

@@ -25,6 +25,9 @@ enum class Windows : uint8_t {
   Pattern    ///< All but each sliding_window_pattern-th.
 };
 
+/// As many kv heads as query heads.
+constexpr int64_t kAsQueryHeads = -1;
+
 struct ModelType {
   const char *name;
   Windows windows;
@@ -34,7 +37,7 @@ struct ModelType {
 };
 
 constexpr ModelType kModelTypes[] = {
-    {"llama", Windows::None},
+    {"llama", Windows::None, false, 0, kAsQueryHeads},
     {"mistral", Windows::All},
     {"mixtral", Windows::All},
     {"qwen2", Windows::Late},
@@ -68,20 +71,26 @@ public:
     const auto field = config.find(name);
     return field == config.end() || field->is_null() ? nullptr : &*field;
   }
-  std::optional<int64_t> integer(const char *name) const {
+  bool isNull(const char *name) const {
+    const auto field = config.find(name);
+    return field != config.end() && field->is_null();
+  }
+  std::optional<int64_t> integer(const char *name, int64_t least = 1) const {
     const Json *field = find(name);
     if (!field)
       return std::nullopt;
     const bool isSmall = field->is_number_integer() &&
-                         field->get<double>() >= 1 &&
+                         field->get<double>() >= double(least) &&
                          field->get<double>() <= double(kLargestField);
     if (!isSmall)
-      fail(std::string(name) + ": expected an integer from 1 to " +
-           std::to_string(kLargestField) + ", got " + inQuotes(lineOf(*field)));
+      fail(std::string(name) + ": expected an integer from " +
+           std::to_string(least) + " to " + std::to_string(kLargestField) +
+           ", got " + inQuotes(lineOf(*field)));
     return field->get<int64_t>();
   }
-  int64_t required(const char *name, int64_t otherwise = 0) const {
-    const std::optional<int64_t> value = integer(name);
+  int64_t required(const char *name, int64_t otherwise = 0,
+                   int64_t least = 1) const {
+    const std::optional<int64_t> value = integer(name, least);
     if (!value && otherwise == 0)
       fail(std::string(name) + ": expected an integer, got nothing");
     return value.value_or(otherwise);
@@ -160,7 +169,7 @@ std::vector<bool> ruledWindows(const ConfigReader &reader,
                                const ModelType &type, int64_t layers) {
   const int64_t first =
       type.windows == Windows::Late && reader.flag("use_sliding_window")
-          ? reader.required("max_window_layers")
+          ? reader.required("max_window_layers", 0, /*least=*/0)
           : layers;
   const int64_t pattern =
       type.windows == Windows::Pattern
@@ -188,6 +197,12 @@ std::vector<bool> ruledWindows(const ConfigReader &reader,
   return result;
 }
 
+/// Whether the file's windows are in use, whichever layers have them.
+bool usesWindows(const ConfigReader &reader, const ModelType &type) {
+  return !reader.isNull("sliding_window") &&
+         (type.windows != Windows::Late || reader.flag("use_sliding_window"));
+}
+
 std::vector<ModelLayers> layerGroupsOf(const ConfigReader &reader,
                                        const ModelType &type) {
   const int64_t layers = reader.required("num_hidden_layers");
@@ -200,7 +215,8 @@ std::vector<ModelLayers> layerGroupsOf(const ConfigReader &reader,
   const std::vector<bool> windows = types && type.windows != Windows::None
                                         ? listedWindows(reader, *types, layers)
                                         : ruledWindows(reader, type, layers);
-  const int64_t count = std::ranges::count(windows, true);
+  const int64_t count =
+      usesWindows(reader, type) ? std::ranges::count(windows, true) : 0;
   std::vector<ModelLayers> groups;
   if (count < layers)
     groups.push_back({layers - count, 0});
@@ -221,6 +237,8 @@ int64_t ModelConfig::layers() const {
 ModelConfig kvc::parseModelConfig(const std::string &text,
                                   const std::string &place) {
   Json file = parseJson(text);
+  if (const std::string error = jsonErrorOf(text); !error.empty())
+    throw Failure(place + ": expected JSON, got none: " + error);
   if (!file.is_object())
     throw Failure(place + ": expected a config.json of a model, a JSON object, "
                           "got something else");
@@ -252,10 +270,9 @@ ModelConfig kvc::parseModelConfig(const std::string &text,
     model.headDim = model.latent + reader.required("qk_rope_head_dim");
     return model;
   }
-  // Llama without the field has a kv head for every query head.
-  model.kvHeads =
-      reader.required("num_key_value_heads",
-                      model.type == "llama" ? model.qHeads : type.kvHeads);
+  model.kvHeads = reader.required("num_key_value_heads",
+                                  type.kvHeads == kAsQueryHeads ? model.qHeads
+                                                                : type.kvHeads);
   if (const auto headDim = reader.integer("head_dim")) {
     model.headDim = *headDim;
   } else if (type.headDim) {

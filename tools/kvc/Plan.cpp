@@ -227,7 +227,8 @@ PlannedScheme planned(const std::string &name, const PlannedCache &cache,
   const bool isAsked = options.context && options.users;
   auto plan =
       cache.plan(isAsked ? 0 : options.memory, options.context, options.users);
-  if (plan && longest && plan->tokens > longest)
+  // What the user asks for stands, also beyond the model's longest context.
+  if (plan && longest && options.context == 0 && plan->tokens > longest)
     plan = cache.plan(options.memory, longest, options.users);
   if (plan) {
     tokens = plan->tokens;

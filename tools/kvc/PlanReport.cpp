@@ -106,6 +106,11 @@ std::string PlanReport::asText() const {
                scheme.fits ? "yes" : "no"});
   }
   text += "\n" + users.str();
+  if (model && model->maxTokens && !schemes.empty() &&
+      schemes.front().context > model->maxTokens)
+    text += "a context of " + std::to_string(schemes.front().context) +
+            " is beyond the model's max_position_embeddings, " +
+            std::to_string(model->maxTokens) + "\n";
 
   std::vector<Table::Column> columns{{"users of\ncontext"}};
   for (const PlannedScheme &scheme : schemes)

@@ -18,14 +18,18 @@ ModelConfig parse(const std::string &fields) {
   return parseModelConfig("{" + fields + "}", "config.json");
 }
 
-std::string messageOf(const std::string &fields) {
+std::string messageOfText(const std::string &text) {
   try {
-    parse(fields);
+    parseModelConfig(text, "config.json");
   } catch (const Failure &failure) {
     EXPECT_EQ(failure.code, 1);
     return failure.what();
   }
   return "";
+}
+
+std::string messageOf(const std::string &fields) {
+  return messageOfText("{" + fields + "}");
 }
 
 /// Layers and windows of the groups.
@@ -95,6 +99,22 @@ TEST(ModelConfig, WhichLayersHaveAWindow) {
   EXPECT_EQ(groups(late + R"("use_sliding_window": false)"), (Groups{{4, 0}}));
   EXPECT_EQ(groups(late + R"("use_sliding_window": true)"),
             (Groups{{3, 0}, {1, 100}}));
+  EXPECT_EQ(groups(R"("model_type": "qwen2", "num_hidden_layers": 4,
+                      "sliding_window": 100, "max_window_layers": 0,
+                      "use_sliding_window": true)"),
+            (Groups{{4, 100}}));
+  // Layers that are listed with a window have none where there is none.
+  const std::string listed = R"("num_hidden_layers": 2, "layer_types":
+                      ["full_attention", "sliding_attention"], )";
+  EXPECT_EQ(groups(listed + R"("model_type": "gpt_oss",
+                      "sliding_window": null)"),
+            (Groups{{2, 0}}));
+  EXPECT_EQ(groups(listed + R"("model_type": "qwen3", "sliding_window": 100,
+                      "use_sliding_window": false)"),
+            (Groups{{2, 0}}));
+  EXPECT_EQ(groups(listed + R"("model_type": "qwen3", "sliding_window": 100,
+                      "use_sliding_window": true)"),
+            (Groups{{1, 0}, {1, 100}}));
   EXPECT_EQ(groups(R"("model_type": "gemma2", "num_hidden_layers": 5,
                       "sliding_window": 100)"),
             (Groups{{2, 0}, {3, 100}}));
@@ -130,8 +150,22 @@ TEST(ModelConfig, SaysWhatIsWrong) {
   EXPECT_EQ(messageOf(R"("model_type": "llama", "num_hidden_layers": 99999)"),
             "config.json: num_hidden_layers: expected at most 65536, got "
             "99999");
-  EXPECT_THROW(parseModelConfig("[]", "config.json"), Failure);
-  EXPECT_THROW(parseModelConfig("no JSON", "config.json"), Failure);
+  for (const char *other : {"[]", "null", "3"})
+    EXPECT_EQ(messageOfText(other),
+              "config.json: expected a config.json of a model, a JSON object, "
+              "got something else");
+  EXPECT_EQ(messageOfText("no JSON"),
+            "config.json: expected JSON, got none: parse error at line 1, "
+            "column 2: syntax error while parsing value - invalid literal; "
+            "last read: 'no'");
+  EXPECT_EQ(messageOfText("{\"model_type\":\n"),
+            "config.json: expected JSON, got none: parse error at line 2, "
+            "column 1: syntax error while parsing value - unexpected end of "
+            "input; expected '[', '{', or a literal");
+  EXPECT_EQ(messageOf(R"("model_type": "qwen2", "num_hidden_layers": 2,
+                         "use_sliding_window": true, "max_window_layers": -1)"),
+            "config.json: max_window_layers: expected an integer from 0 to "
+            "1073741824, got \"-1\"");
 }
 
 TEST(CurvesSvg, DrawsWhatHasALogarithm) {

@@ -23,6 +23,10 @@ namespace kvc::manage {
 /// The caller's list of groups, whose structs may be of another version.
 kvc_status readGroups(const kvc_manager_options &options, kvc_diag *diag,
                       std::vector<kvc_layer_group> &groups);
+/// "NAME: expected 0 to .., got .." of a count that no manager can have.
+kvc_status checkCount(const char *name, int64_t count, kvc_diag *diag);
+/// The options that say how sequences grow: flags and max_queries.
+kvc_status checkGrowth(const kvc_manager_options &options, kvc_diag *diag);
 /// What is wrong with a group whatever its blocks are.
 kvc_status checkGroup(const kvc_layer_group &group, int64_t number,
                       kvc_diag *diag);

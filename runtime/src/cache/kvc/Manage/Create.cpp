@@ -44,6 +44,26 @@ kvc_status kvc::manage::readGroups(const kvc_manager_options &options,
   return KVC_OK;
 }
 
+kvc_status kvc::manage::checkCount(const char *name, int64_t count,
+                                   kvc_diag *diag) {
+  if (count >= 0 && count <= kMaxTokens)
+    return KVC_OK;
+  return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected 0 to %lld, got %lld",
+              name, static_cast<long long>(kMaxTokens),
+              static_cast<long long>(count));
+}
+
+kvc_status kvc::manage::checkGrowth(const kvc_manager_options &options,
+                                    kvc_diag *diag) {
+  const uint32_t known = KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW;
+  if (options.flags & ~known)
+    return fail(diag, KVC_INVALID_ARGUMENT,
+                "options.flags: expected KVC_MANAGER_LOCK, "
+                "KVC_MANAGER_FREE_WINDOW or 0, got 0x%x",
+                options.flags);
+  return checkCount("options.max_queries", options.max_queries, diag);
+}
+
 kvc_status kvc::manage::checkGroup(const kvc_layer_group &group, int64_t number,
                                    kvc_diag *diag) {
   if (!group.spec || group.layers < 1)
@@ -65,24 +85,9 @@ namespace {
 constexpr int64_t kDefaultSequences = 65536;
 
 kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
-  const uint32_t known = KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW;
-  if (options.flags & ~known)
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.flags: expected KVC_MANAGER_LOCK, "
-                "KVC_MANAGER_FREE_WINDOW or 0, got 0x%x",
-                options.flags);
-  struct Bounded {
-    const char *name;
-    int64_t value;
-  };
-  for (const Bounded &given : {Bounded{"max_sequences", options.max_sequences},
-                               Bounded{"max_tokens", options.max_tokens},
-                               Bounded{"max_queries", options.max_queries}})
-    if (given.value < 0 || given.value > kMaxTokens)
-      return fail(diag, KVC_INVALID_ARGUMENT,
-                  "options.%s: expected 0 to %lld, got %lld", given.name,
-                  static_cast<long long>(kMaxTokens),
-                  static_cast<long long>(given.value));
+  KVC_TRY(checkGrowth(options, diag));
+  KVC_TRY(checkCount("options.max_sequences", options.max_sequences, diag));
+  KVC_TRY(checkCount("options.max_tokens", options.max_tokens, diag));
   for (int64_t g = 0; g < options.num_groups; ++g) {
     const kvc_layer_group &group = options.groups[g];
     KVC_TRY(checkGroup(group, g, diag));

@@ -74,20 +74,6 @@ private:
 
 using Groups = std::vector<Sized>;
 
-kvc_status checkOptions(const kvc_manager_options &options, kvc_diag *diag) {
-  if (options.flags & ~uint32_t(KVC_MANAGER_LOCK | KVC_MANAGER_FREE_WINDOW))
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.flags: expected KVC_MANAGER_LOCK, "
-                "KVC_MANAGER_FREE_WINDOW or 0, got 0x%x",
-                options.flags);
-  if (options.max_queries < 0 || options.max_queries > manage::kMaxTokens)
-    return fail(diag, KVC_INVALID_ARGUMENT,
-                "options.max_queries: expected 0 to %lld, got %lld",
-                static_cast<long long>(manage::kMaxTokens),
-                static_cast<long long>(options.max_queries));
-  return KVC_OK;
-}
-
 kvc_status blockBytesOf(const spec::Spec &spec, int64_t layers, int64_t number,
                         kvc_diag *diag, int64_t &bytes) {
   const Checked all =
@@ -105,7 +91,7 @@ kvc_status readOptions(const kvc_manager_options *options, kvc_diag *diag,
                        Groups &groups) {
   kvc_manager_options given;
   KVC_TRY(readStruct(options, "options", diag, given));
-  KVC_TRY(checkOptions(given, diag));
+  KVC_TRY(checkGrowth(given, diag));
   std::vector<kvc_layer_group> list;
   KVC_TRY(readGroups(given, diag, list));
   for (size_t g = 0; g < list.size(); ++g) {
@@ -119,14 +105,6 @@ kvc_status readOptions(const kvc_manager_options *options, kvc_diag *diag,
                            diag, made.rawBlockBytes));
   }
   return KVC_OK;
-}
-
-kvc_status checkTokens(const char *name, int64_t tokens, kvc_diag *diag) {
-  if (tokens >= 0 && tokens <= manage::kMaxTokens)
-    return KVC_OK;
-  return fail(diag, KVC_INVALID_ARGUMENT, "%s: expected 0 to %lld, got %lld",
-              name, static_cast<long long>(manage::kMaxTokens),
-              static_cast<long long>(tokens));
 }
 
 Checked bytesOfSequence(const Groups &groups, int64_t tokens) {
@@ -198,8 +176,8 @@ double wasteOf(const Groups &groups, int64_t tokens, int64_t sequenceBytes) {
 }
 
 kvc_status checkRequest(const kvc_memory_request &request, kvc_diag *diag) {
-  KVC_TRY(checkTokens("request.tokens", request.tokens, diag));
-  KVC_TRY(checkTokens("request.sequences", request.sequences, diag));
+  KVC_TRY(checkCount("request.tokens", request.tokens, diag));
+  KVC_TRY(checkCount("request.sequences", request.sequences, diag));
   if (request.bytes < 0)
     return fail(diag, KVC_INVALID_ARGUMENT,
                 "request.bytes: expected 0 or more, got %lld",
@@ -242,7 +220,7 @@ extern "C" kvc_status kvc_memory_for(const kvc_manager_options *options,
   return guarded(diag, [&]() -> kvc_status {
     Groups groups;
     KVC_TRY(readOptions(options, diag, groups));
-    KVC_TRY(checkTokens("tokens", tokens, diag));
+    KVC_TRY(checkCount("tokens", tokens, diag));
     if (group < 0 || group >= int64_t(groups.size()))
       return fail(diag, KVC_INVALID_ARGUMENT,
                   "group: expected 0 to %zu, got %lld", groups.size() - 1,
@@ -271,7 +249,7 @@ extern "C" kvc_status kvc_bytes_for(const kvc_manager_options *options,
   return guarded(diag, [&]() -> kvc_status {
     Groups groups;
     KVC_TRY(readOptions(options, diag, groups));
-    KVC_TRY(checkTokens("tokens", tokens, diag));
+    KVC_TRY(checkCount("tokens", tokens, diag));
     KVC_TRY(requirePointer(bytes, "bytes", diag));
     const Checked all = bytesOfSequence(groups, tokens);
     if (!all.isValid())
