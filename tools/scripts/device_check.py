@@ -246,11 +246,11 @@ def run(command, seconds):
 
 
 def check_case(kvc, device, spec, batch, deadline):
-    """What of one case is told; "error" where it is wrong."""
+    """What of one case is told; "error" where it is wrong or not over at the deadline."""
     result = {"name": spec["name"], "sequences": [{"keys": keys, "queries": queries} for keys, queries in batch]}
     begin = time.monotonic()
     if begin > deadline:
-        return {**result, "not_run": "no time was left"}
+        return {**result, "error": "expected time for it, none was left"}
     with tempfile.TemporaryDirectory() as folder:
         inputs = inputs_of(spec, batch, seed=spec["name"])
         with open(f"{folder}/spec.json", "w", encoding="utf-8") as file:
@@ -258,7 +258,8 @@ def check_case(kvc, device, spec, batch, deadline):
         write_tensors(f"{folder}/in", inputs)
         for where in (device, "host"):
             code, printed = run([kvc, "run", f"{folder}/spec.json", "--inputs", f"{folder}/in", "--output", f"{folder}/out.{where}",
-                                 "--dump-cache", f"{folder}/cache.{where}", "--poison", "--device", where], 180)
+                                 "--dump-cache", f"{folder}/cache.{where}", "--poison", "--device", where],
+                                min(180, deadline - time.monotonic()))
             if code != 0:
                 return {**result, "error": f"{where}: {printed.strip()}", "seconds": time.monotonic() - begin}
         mine, hosts = read_tensors(f"{folder}/cache.{device}"), read_tensors(f"{folder}/cache.host")
@@ -281,7 +282,7 @@ def check_all(options, seconds):
         jobs = [pool.submit(check_case, options.kvc, options.device, spec, batch, deadline) for spec, batch in cases]
         results = [job.result() for job in jobs]
     for result in results:
-        told = result.get("error") or result.get("not_run") or f"{result['worst_of_bound']:.3f} of the bound"
+        told = result.get("error") or f"{result['worst_of_bound']:.3f} of the bound"
         print(f"  {result['name']:12} {'FAILED: ' if 'error' in result else ''}{told}", flush=True)
     return results
 
@@ -342,7 +343,7 @@ def smi(device):
     return dict(zip(fields, (part.strip() for part in printed.split(",")))) if code == 0 else {"error": printed.strip()}
 
 
-def sanitize(options):
+def sanitize(options, deadline):
     """compute-sanitizer over one small run, where it is installed."""
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if options.device == "sim" or not os.access(tool, os.X_OK):
@@ -355,7 +356,8 @@ def sanitize(options):
         result = {}
         for check in ("memcheck", "racecheck"):
             code, printed = run([tool, "--tool", check, "--error-exitcode", "9", options.kvc, "run", f"{folder}/spec.json", "--inputs",
-                                 f"{folder}/in", "--output", f"{folder}/out", "--device", options.device], 60)
+                                 f"{folder}/in", "--output", f"{folder}/out", "--device", options.device],
+                                min(60, deadline - time.monotonic()))
             result[check] = "clean" if code == 0 else printed.strip()[-2000:]
     found = {check: text for check, text in result.items() if text != "clean"}
     # A device that the tool does not know is no finding.
@@ -375,6 +377,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=480)
     options = parser.parse_args()
     begin = time.monotonic()
+    out = None
+    if options.out:
+        try:
+            out = open(options.out + ".part", "w", encoding="utf-8")
+        except OSError as error:
+            sys.exit(f"device_check: --out: {error.strerror}: {options.out}.part")
     report = {"device_check": 1, "device": options.device, "simulated": options.device == "sim",
               "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
               "versions": {"kvc": options.version, "commit": options.commit, "python": platform.python_version(), "system": platform.platform()},
@@ -385,7 +393,7 @@ def main():
         sys.exit(f"device_check: {printed.strip()}")
     print("Kernels against attention in f64, caches against the host's:")
     report["correctness"] = check_all(options, 0.4 * options.seconds)
-    report["sanitizer"] = sanitize(options)
+    report["sanitizer"] = sanitize(options, begin + 0.5 * options.seconds)
     print("compute-sanitizer:", report["sanitizer"].get("error") or report["sanitizer"].get("not_run") or "clean")
     print("Decode steps, counted by the simulator; its times are not times of a GPU:" if report["simulated"]
           else "Decode steps beside copies of the device's memory:")
@@ -401,10 +409,10 @@ def main():
     everything = [*report["correctness"], report["sanitizer"], *report["times"]]
     report["failed"] = sum("error" in each for each in everything)
     report["not_run"] = sum("not_run" in each for each in everything)
-    if options.out:
-        with open(options.out + ".part", "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=2)
-            file.write("\n")
+    if out:
+        with out:
+            json.dump(report, out, indent=2)
+            out.write("\n")
         os.replace(options.out + ".part", options.out)
     print(f"{len(everything) - report['failed'] - report['not_run']} passed, {report['failed']} failed, {report['not_run']} not run, "
           f"{report['seconds']} seconds")

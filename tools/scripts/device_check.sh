@@ -4,7 +4,7 @@
 #   device_check.sh [--device cuda|cuda:N|sim] [--out FILE.json] [--tiny]
 #                   [--seconds N]   how long it may take, 480 by default
 #                   [--build DIR]   of kvc, build/release by default; built where
-#                                   there is none
+#                                   there is none, which takes longer
 #                   [--packed FILE] what --pack made, for a machine without LLVM
 #   device_check.sh --pack FILE.tar.xz   kvc and the libraries that it needs
 # --tiny: few small cases, in seconds. sim counts and does not time.
