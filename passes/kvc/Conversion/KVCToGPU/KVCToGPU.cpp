@@ -83,6 +83,10 @@ private:
         cast<kvc::DimsAttr>(tile.getEncoding()), layout));
   }
 
+  /// Elements of a tile: what a lane does to each is written out, so that twice
+  /// as many take four times as long to compile.
+  static constexpr int64_t kMostElements = int64_t(1) << 18;
+
   /// Each tile says which of its elements a lane has.
   static LogicalResult requireLanes(func::FuncOp func) {
     if (func.getNumResults() != 0)
@@ -96,6 +100,13 @@ private:
               << value.getType();
           return WalkResult::interrupt();
         } else if (!isWhole(value)) {
+          return WalkResult::interrupt();
+        } else if (auto tile = dyn_cast<RankedTensorType>(value.getType());
+                   tile && tile.getNumElements() > kMostElements) {
+          op->emitOpError("expected a tile of at most ")
+              << kMostElements
+              << " elements, which a GPU's kernels write out, got "
+              << tile.getNumElements() << ": blocks of fewer tokens have fewer";
           return WalkResult::interrupt();
         }
       return WalkResult::advance();
