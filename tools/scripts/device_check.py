@@ -321,7 +321,7 @@ def time_all(options, deadline):
         elif "the device's memory" in printed:
             result["not_run"] = printed.strip()
         else:
-            result["error"] = printed.strip()
+            result["error"] = printed.strip() or f"exit status {code}"
         for row in result.get("rows", []):
             print(f"  {result['shape']:20} {row['name']:5} {line_of(row)}", flush=True)
         if "rows" not in result:
@@ -377,12 +377,6 @@ def main():
     parser.add_argument("--seconds", type=float, default=480)
     options = parser.parse_args()
     begin = time.monotonic()
-    out = None
-    if options.out:
-        try:
-            out = open(options.out + ".part", "w", encoding="utf-8")
-        except OSError as error:
-            sys.exit(f"device_check: --out: {error.strerror}: {options.out}.part")
     report = {"device_check": 1, "device": options.device, "simulated": options.device == "sim",
               "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
               "versions": {"kvc": options.version, "commit": options.commit, "python": platform.python_version(), "system": platform.platform()},
@@ -391,6 +385,14 @@ def main():
     code, printed = run([options.kvc, "bench", "/dev/null", "--device", options.device], 60)
     if "--device:" in printed:
         sys.exit(f"device_check: {printed.strip()}")
+    out = None
+    if options.out:
+        if os.path.isdir(options.out):
+            sys.exit(f"device_check: --out: expected a file, got the folder {options.out}")
+        try:
+            out = open(options.out + ".part", "w", encoding="utf-8")
+        except OSError as error:
+            sys.exit(f"device_check: --out: {error.strerror}: {options.out}.part")
     print("Kernels against attention in f64, caches against the host's:")
     report["correctness"] = check_all(options, 0.4 * options.seconds)
     report["sanitizer"] = sanitize(options, begin + 0.5 * options.seconds)

@@ -37,7 +37,8 @@ def KVK_LayoutAttr : KVK_Attr<"Layout", "layout"> {
     L2 and L3 are constraints of `!kvk.tile`, L7 is one of `kvk.dot`. The other
     rules of layouts have no subject in attributes: no address is swizzled (L5,
     only in shared memory); where tensors have layouts, `kvk-assign-lanes` keeps
-    L6 (operands have the result's layout or a slice of it), and the type of
+    L6 (operands have the result's layout or a slice of it), without which
+    `convert-kvc-to-gpu` refuses them, and the type of
     `kvk.convert_layout` L8 (shape and element type stay). What L9 says of `kvk.widen`, that the lowest
     bits of the storage fit the packs of the result, depends on how a target
     loads: `kvk-assign-layouts` and `convert-kvk-to-vector` refuse what it cannot.

@@ -11,6 +11,7 @@
 #include "kvc/Dialect/KVC/KVCTypes.h"
 #include "kvc/Dialect/KVK/KVKDialect.h"
 #include "kvc/Dialect/KVK/KVKTypes.h"
+#include "kvc/Layout/Tile.h"
 #include "kvc/Spec/SchemeInputs.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -337,12 +338,28 @@ WarpLowering::Result WarpLowering::lowerValue(Operation *op) {
       });
 }
 
+LogicalResult
+WarpLowering::failOfLayouts(Operation *op, const WarpTile &got,
+                            const layout::RegisterLayout &expected) {
+  return op->emitOpError("layout: expected an operand at \"")
+         << str(expected) << "\", got one at \"" << str(got.layout()) << "\"";
+}
+
 WarpLowering::Result WarpLowering::lowerElementwise(Operation *op) {
   SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
+  const WarpTile tile = tileOf(op->getResult(0));
+  for (Value operand : op->getOperands()) {
+    if (isTile(operand.getType())) {
+      // L6. Numbers of elements are those of the result, packed or not.
+      const WarpTile from = tileOf(operand);
+      if (from.elements() != tile.elements() ||
+          from.layout().lane != tile.layout().lane ||
+          from.layout().warp != tile.layout().warp)
+        return failOfLayouts(op, from, tile.layout());
+    }
     operands.push_back(get(operand));
-  Type type =
-      tileOf(op->getResult(0)).type(getElementTypeOrSelf(op->getResult(0)));
+  }
+  Type type = tile.type(getElementTypeOrSelf(op->getResult(0)));
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getAttrs())
     if (attribute.getName() != kvk::KVKDialect::getLayoutsAttrName())
@@ -385,6 +402,12 @@ WarpLowering::Result WarpLowering::lowerBroadcast(BroadcastOp op) {
   if (!isTile(op.getSource().getType()))
     return b.splat(source, tile.size());
   WarpTile from = tileOf(op.getSource());
+  std::string kept;
+  for (StringRef dim : dimsOf(op.getSource().getType()))
+    kept += dim;
+  const layout::RegisterLayout slice = sliceLayout(tile.layout(), kept); // L6
+  if (from.layout().lane != slice.lane || from.layout().warp != slice.warp)
+    return failOfLayouts(op, from, slice);
   SmallVector<int64_t> numbers;
   for (int64_t i = 0; i < tile.size(); ++i) {
     Coordinates indices;

@@ -166,6 +166,9 @@ private:
   // What they share
   //===--------------------------------------------------------------------===//
   static WarpTile tileOf(Value value);
+  static mlir::LogicalResult
+  failOfLayouts(mlir::Operation *op, const WarpTile &got,
+                const layout::RegisterLayout &expected);
   Value get(Value old) { return map.lookupOrDefault(old); }
   mlir::LogicalResult define(Op *op, Result value);
   /// Element `i` of a vector.
